@@ -1,0 +1,63 @@
+"""The record that an augmenter hands over."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from leavezero._tables import count_rows, stack_rows
+from leavezero._typing import AnyArray, Floats, Ints, Table
+
+
+@dataclass(frozen=True, eq=False)
+class ValidationSet:
+    """Rows on which candidates are judged, drawn from the data by an augmenter.
+
+    Parameters
+    ----------
+    X : array or frame of shape (n_rows, n_features)
+        The features, in the container and the dtypes of the data.
+    y : array of shape (n_rows,)
+        The targets.
+    sample_weight : array of shape (n_rows,) or None
+        How much each row counts; None if all count the same.
+    posterior : array of shape (n_rows, n_classes) or None
+        Soft labels, a column for each class in sorted order; None if the labels are hard.
+    origins : array of shape (n_rows, n_origins) or None
+        Positions of the given rows that each new row came from; -1 where a place is not used.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from leavezero.augment import ValidationSet
+    >>> V = ValidationSet(np.zeros((3, 2)), np.array(["a", "b", "a"]))
+    >>> len(V)
+    3
+    """
+
+    X: Table
+    y: AnyArray
+    sample_weight: Floats | None = None
+    posterior: Floats | None = None
+    origins: Ints | None = None
+
+    def __post_init__(self) -> None:
+        n_rows = count_rows(self.X)
+        for name in ("y", "sample_weight", "posterior", "origins"):
+            part = getattr(self, name)
+            if part is not None and len(part) != n_rows:
+                raise ValueError(
+                    f"{name} of ValidationSet has {len(part)} rows and X has {n_rows}. "
+                    "Give one entry for each row of X."
+                )
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    @staticmethod
+    def concatenate(parts: "Sequence[ValidationSet]") -> "ValidationSet":
+        """Return validation sets of one augmenter as one, in the given order."""
+        fields: dict[str, Any] = {}
+        for name in ("X", "y", "sample_weight", "posterior", "origins"):
+            pieces = [getattr(part, name) for part in parts]
+            fields[name] = None if pieces[0] is None else stack_rows(pieces)
+        return ValidationSet(**fields)

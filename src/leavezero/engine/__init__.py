@@ -1,0 +1,20 @@
+"""The engine: plan, fit each candidate once on all the data, respond, score, select."""
+
+from leavezero.engine._draw import Replicates, draw_replicates
+from leavezero.engine._plan import Candidate, plan
+from leavezero.engine._results import results_table
+from leavezero.engine._run import Evaluation, Job, Record, evaluate
+from leavezero.engine._score import score_replicates
+
+__all__ = [
+    "Candidate",
+    "Evaluation",
+    "Job",
+    "Record",
+    "Replicates",
+    "draw_replicates",
+    "evaluate",
+    "plan",
+    "results_table",
+    "score_replicates",
+]

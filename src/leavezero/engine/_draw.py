@@ -1,0 +1,79 @@
+"""The validation set: all replicates together, drawn once before any fit."""
+
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from leavezero._random import integer_seed, stream, with_seed
+from leavezero._tables import count_rows
+from leavezero._typing import AnyArray, Table
+from leavezero.augment import ValidationSet, resolve_augmenter
+
+MAX_ROWS = 200_000  # of all replicates together, where their size is a share of the data
+
+
+@dataclass(frozen=True, eq=False)
+class Replicates:
+    """Independent draws of V of one size, one below the other."""
+
+    rows: ValidationSet
+    n_replicates: int
+
+    @property
+    def slices(self) -> list[slice]:
+        """The rows of each replicate."""
+        size = len(self.rows) // self.n_replicates
+        return [slice(r * size, (r + 1) * size) for r in range(self.n_replicates)]
+
+
+def draw_replicates(
+    augmenter: Any,
+    X: Table,
+    y: AnyArray,
+    *,
+    n_replicates: int,
+    validation_size: float,
+    root: np.random.SeedSequence,
+    owner: str,
+) -> tuple[Any, Replicates]:
+    """Fit the augmenter to the data and draw V; return both.
+
+    Each replicate has its own random stream, so that more of them leave the first ones as they
+    were.
+    """
+    size = replicate_size(validation_size, n_replicates, count_rows(X), owner)
+    fitted = with_seed(clone(resolve_augmenter(augmenter)), integer_seed(root, "augmenter"))
+    fitted.fit(X, y)
+    draws = [fitted.sample(size, stream(root, "replicate", r)) for r in range(n_replicates)]
+    return fitted, Replicates(ValidationSet.concatenate(draws), n_replicates)
+
+
+def replicate_size(validation_size: float, n_replicates: int, n_samples: int, owner: str) -> int:
+    """Return the number of rows of one replicate.
+
+    Examples
+    --------
+    >>> replicate_size(1.0, 10, 150, "a search"), replicate_size(1.0, 10, 10**6, "a search")
+    (150, 20000)
+    """
+    if not _is(n_replicates, Integral) or n_replicates < 1:
+        raise ValueError(
+            f"n_replicates of {owner} must be a positive int, got {n_replicates!r}. "
+            "Use 1 for a single augmented copy."
+        )
+    if _is(validation_size, Integral) and validation_size >= 1:
+        return int(validation_size)
+    if _is(validation_size, Real) and 0 < validation_size < np.inf:
+        share = round(validation_size * n_samples)
+        return int(max(1, min(share, MAX_ROWS // n_replicates)))
+    raise ValueError(
+        f"validation_size of {owner} must be a positive int (rows) or a positive float (share of "
+        f"the given rows), got {validation_size!r}. Use 1.0 for as many rows as were given."
+    )
+
+
+def _is(value: Any, kind: type) -> bool:
+    return isinstance(value, kind) and not isinstance(value, bool)

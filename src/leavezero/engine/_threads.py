@@ -1,0 +1,18 @@
+"""The number of threads inside a fit, the same whatever the number of workers."""
+
+from contextlib import AbstractContextManager
+from typing import Any
+
+from threadpoolctl import threadpool_limits
+
+THREADS_PER_FIT = 1
+
+
+def limited_threads() -> AbstractContextManager[Any]:
+    """Return a context in which BLAS and OpenMP use one thread.
+
+    Their sums depend on the number of threads in the last digits. joblib gives its workers fewer
+    threads than the main process has, so that without a fixed number a search with two workers
+    could choose another model than a search with one (docs/decisions/0003).
+    """
+    return threadpool_limits(limits=THREADS_PER_FIT)

@@ -1,0 +1,39 @@
+"""The few errors and warnings that are our own."""
+
+from sklearn.exceptions import FitFailedWarning
+
+__all__ = ["AllCandidatesFailedError", "CandidateFailedWarning", "SmallClassWarning"]
+
+
+class AllCandidatesFailedError(ValueError):
+    """No candidate of a search could be fitted and scored.
+
+    Examples
+    --------
+    >>> from leavezero.exceptions import AllCandidatesFailedError
+    >>> issubclass(AllCandidatesFailedError, ValueError)
+    True
+    """
+
+
+class CandidateFailedWarning(FitFailedWarning):
+    """Some candidates of a search failed and were given ``error_score``.
+
+    Examples
+    --------
+    >>> from sklearn.exceptions import FitFailedWarning
+    >>> from leavezero.exceptions import CandidateFailedWarning
+    >>> issubclass(CandidateFailedWarning, FitFailedWarning)
+    True
+    """
+
+
+class SmallClassWarning(UserWarning):
+    """A class has too few rows for the method that was asked for.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from leavezero.exceptions import SmallClassWarning
+    >>> warnings.simplefilter("ignore", SmallClassWarning)
+    """

@@ -1,0 +1,117 @@
+"""The search over every combination of a grid."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from sklearn.model_selection import ParameterGrid
+
+from leavezero._typing import Params, RandomState
+from leavezero.search._base import BaseSearchLZO
+
+
+class GridSearchLZO(BaseSearchLZO):
+    """Choose the best of a grid of candidates, with one fit each and nothing held out.
+
+    A validation set is drawn from the data by an augmenter. Every candidate is fitted once, on
+    all the data, and scored on that set. The best model is kept as it is: nothing is refitted,
+    so that C candidates cost C fits, where K-fold cross validation costs K * C + 1.
+
+    Parameters
+    ----------
+    estimator : classifier
+        What to fit, with scikit-learn's methods.
+    param_grid : dict or list of dicts
+        The values to try of each parameter, as for scikit-learn's ``GridSearchCV``. Equal
+        candidates are fitted once. ``{}`` is the estimator as it is, one candidate.
+    augmenter : "auto" or augmenter, default="auto"
+        What draws the validation set. "auto" is :class:`LabelInvariantMixup`, the paper's own.
+    n_replicates : int, default=10
+        How many independent validation sets are drawn; scores are averaged over them.
+    validation_size : float or int, default=1.0
+        The rows of one replicate: a float is a share of the given rows (all replicates together
+        have at most 200,000 rows then), an int the number itself.
+    error_score : number or "raise", default=nan
+        The score of a candidate that fails; it is never chosen.
+    n_jobs : int or None, default=None
+        The number of workers, as joblib reads it. Results do not depend on it: inside a fit BLAS
+        and OpenMP use one thread.
+    random_state : int, RandomState, Generator or None, default=None
+        The seed of the validation set and of every ``random_state`` of None inside the
+        estimator, which is the same for all candidates.
+
+    Attributes
+    ----------
+    best_estimator_ : estimator
+        The best candidate, as it was fitted on all the data.
+    best_params_ : dict
+        Its parameters.
+    best_score_ : float
+        Its mean score over the replicates.
+    best_index_ : int
+        Its row in ``cv_results_``. Ties go to the smaller value of the alphabetically first
+        parameter, whatever the order of the grid.
+    cv_results_ : dict of arrays
+        A row for each candidate, with scikit-learn's columns; ``split{r}_test_score`` is the
+        score on replicate r.
+    n_fits_ : int
+        The number of fits made.
+    augmenter_ : augmenter
+        What drew the validation set, fitted.
+    validation_set_ : ValidationSet
+        The rows of all replicates, one below the other.
+    classes_ : array of shape (n_classes,)
+        The classes of the best model.
+    n_features_in_ : int
+        The number of columns.
+    feature_names_in_ : array of shape (n_features_in_,)
+        The names of the columns, where X was a frame with string names.
+    multimetric_ : bool
+        Always False: one metric.
+
+    See Also
+    --------
+    leave_zero_out_score : The scores of one estimator.
+
+    References
+    ----------
+    W. Li, C. Geng, S. Chen. Leave Zero Out: Towards a No-Cross-Validation Approach for Model
+    Selection. arXiv:2012.13309, 2020. Algorithm 1.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.svm import SVC
+    >>> from leavezero import GridSearchLZO
+    >>> X, y = load_iris(return_X_y=True)
+    >>> search = GridSearchLZO(SVC(kernel="linear"), {"C": [0.01, 1, 100]}, random_state=0)
+    >>> search.fit(X, y).n_fits_
+    3
+    >>> search.predict(X[:3])
+    array([0, 0, 0])
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        param_grid: Any,
+        *,
+        augmenter: Any = "auto",
+        n_replicates: int = 10,
+        validation_size: float = 1.0,
+        error_score: Any = float("nan"),
+        n_jobs: int | None = None,
+        random_state: RandomState = None,
+    ) -> None:
+        super().__init__(
+            estimator,
+            augmenter=augmenter,
+            n_replicates=n_replicates,
+            validation_size=validation_size,
+            error_score=error_score,
+            n_jobs=n_jobs,
+            random_state=random_state,
+        )
+        self.param_grid = param_grid
+
+    def _proposals(self) -> Iterable[Params]:
+        return ParameterGrid(self.param_grid)

@@ -1,0 +1,196 @@
+"""Wrong input gets one clear sentence."""
+
+import numpy as np
+import pytest
+from sklearn.cluster import KMeans
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
+
+from leavezero import GridSearchLZO, LabelInvariantMixup, leave_zero_out_score
+from leavezero.exceptions import (
+    AllCandidatesFailedError,
+    CandidateFailedWarning,
+    SmallClassWarning,
+)
+
+X = np.arange(12.0).reshape(6, 2)
+Y = np.array([0, 0, 0, 1, 1, 1])
+
+
+def search(**changes):
+    settings = {"estimator": SVC(), "param_grid": {"C": [1, 10]}} | changes
+    return GridSearchLZO(**settings)
+
+
+def test_no_rows():
+    """Nothing to learn from."""
+    with pytest.raises(ValueError, match="X given to GridSearchLZO has 0 rows"):
+        search().fit(np.empty((0, 2)), [])
+
+
+def test_different_lengths():
+    """Both lengths are named."""
+    with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[6, 5\]"):
+        search().fit(X, Y[:5])
+
+
+def test_no_target():
+    """There is no leave-zero-out without a loss."""
+    with pytest.raises(ValueError, match="GridSearchLZO requires y to be passed"):
+        search().fit(X)
+
+
+def test_missing_cells_where_the_estimator_cannot_take_them():
+    """The estimator's own advice is part of the error."""
+    gaps = X.copy()
+    gaps[0, 0] = np.nan
+    with pytest.raises(AllCandidatesFailedError, match="does not accept missing values"):
+        search().fit(gaps, Y)
+
+
+def test_infinity():
+    """It is refused before any fit."""
+    infinite = X.copy()
+    infinite[0, 0] = np.inf
+    with pytest.raises(ValueError, match=r"contains infinity\. Replace infinite cells"):
+        search(estimator=RandomForestClassifier(), param_grid={}).fit(infinite, Y)
+
+
+def test_one_class():
+    """There is nothing to choose by."""
+    with pytest.raises(ValueError, match="y given to GridSearchLZO has one class only, 1"):
+        search().fit(X, np.ones(6, dtype=int))
+
+
+def test_a_class_with_a_single_row():
+    """It works, and a warning names the class."""
+    with pytest.warns(SmallClassWarning, match="Class 1 has a single row"):
+        fitted = search().fit(X, [0, 0, 0, 0, 0, 1])
+    assert fitted.n_fits_ == 2
+
+
+def test_numbers_as_classes():
+    """A classifier cannot learn numbers."""
+    with pytest.raises(ValueError, match="Unknown label type: continuous"):
+        search().fit(X, np.linspace(0, 1, 6))
+
+
+def test_unknown_parameters():
+    """The valid ones are listed."""
+    with pytest.raises(ValueError, match=r"cannot set {'c': 1}.*Valid parameters.*'C'"):
+        search(param_grid={"c": [1]}).fit(X, Y)
+
+
+@pytest.mark.parametrize("grid", [[], {"C": []}])
+def test_an_empty_grid(grid):
+    """No candidate, nothing to choose."""
+    with pytest.raises(ValueError, match=r"empty grid|non-empty sequence"):
+        search(param_grid=grid).fit(X, Y)
+
+
+@pytest.mark.parametrize("n_replicates", [0, -1, 1.0, None, True])
+def test_a_wrong_number_of_replicates(n_replicates):
+    """The message says what to use."""
+    expected = "n_replicates of GridSearchLZO must be a positive int, got .* Use 1 for a single"
+    with pytest.raises(ValueError, match=expected):
+        search(n_replicates=n_replicates).fit(X, Y)
+
+
+@pytest.mark.parametrize("size", [0, -0.5, np.inf, "all", None, False])
+def test_a_wrong_validation_size(size):
+    """The message says what both kinds mean."""
+    with pytest.raises(ValueError, match="validation_size of GridSearchLZO must be a positive"):
+        search(validation_size=size).fit(X, Y)
+
+
+def test_a_wrong_alpha():
+    """The augmenter's own check is reached before any fit."""
+    with pytest.raises(ValueError, match=r"alpha of LabelInvariantMixup .* got 0"):
+        search(augmenter=LabelInvariantMixup(alpha=0)).fit(X, Y)
+
+
+@pytest.mark.parametrize("augmenter", ["mixup", None, 3])
+def test_a_wrong_augmenter(augmenter):
+    """The message names one that works."""
+    with pytest.raises(ValueError, match='augmenter must be "auto" or an object with fit'):
+        search(augmenter=augmenter).fit(X, Y)
+
+
+@pytest.mark.parametrize("error_score", ["nan", None])
+def test_a_wrong_error_score(error_score):
+    """The message says what to use."""
+    with pytest.raises(
+        ValueError, match='error_score of GridSearchLZO must be a number or "raise"'
+    ):
+        search(error_score=error_score).fit(X, Y)
+
+
+def test_an_estimator_that_cannot_be_scored():
+    """A transformer is no candidate."""
+    with pytest.raises(TypeError, match="lacks score"):
+        search(estimator=StandardScaler(), param_grid={}).fit(X, Y)
+
+
+def test_every_candidate_failing():
+    """The first traceback is part of the error."""
+    with pytest.raises(AllCandidatesFailedError, match=r"All 2 candidates.*\n.*[\s\S]*'C' param"):
+        search(param_grid={"C": [-1, -2]}).fit(X, Y)
+
+
+@pytest.mark.parametrize("error_score", [np.nan, 5.0])
+def test_some_candidates_failing(error_score):
+    """They are counted, given the error score, and never chosen."""
+    with pytest.warns(CandidateFailedWarning, match="1 of 3 candidates of GridSearchLZO failed"):
+        fitted = search(param_grid={"C": [-1, 1, 10]}, error_score=error_score).fit(X, Y)
+    assert np.array_equal(fitted.cv_results_["mean_test_score"][0], error_score, equal_nan=True)
+    assert fitted.best_params_["C"] > 0
+
+
+def test_stopping_at_the_first_failure():
+    """The candidate's own error is raised."""
+    with pytest.raises(ValueError, match="'C' parameter of SVC"):
+        search(param_grid={"C": [-1, 1]}, error_score="raise").fit(X, Y)
+
+
+def test_scores_that_are_all_nan():
+    """NaN is never the best."""
+
+    class Unsure(DecisionTreeClassifier):
+        def score(self, X, y, sample_weight=None):
+            return np.nan
+
+    with pytest.raises(AllCandidatesFailedError, match="Every score of GridSearchLZO is NaN"):
+        search(estimator=Unsure(), param_grid={}).fit(X, Y)
+
+
+def test_a_candidate_with_a_nan_score_is_never_chosen():
+    """It is ranked last."""
+
+    class Moody(DecisionTreeClassifier):
+        def score(self, X, y, sample_weight=None):
+            return np.nan if self.max_depth == 1 else 0.1
+
+    fitted = search(estimator=Moody(), param_grid={"max_depth": [1, 2]}).fit(X, Y)
+    assert fitted.best_params_ == {"max_depth": 2}
+    assert fitted.cv_results_["rank_test_score"].tolist() == [2, 1]
+
+
+def test_predicting_before_fit():
+    """scikit-learn's own error."""
+    with pytest.raises(ValueError, match="not fitted yet"):
+        search().predict(X)
+
+
+def test_a_clusterer_gets_a_sentence_not_a_traceback():
+    """It has fit and score and could be tried; classes are still asked for."""
+    with pytest.raises(ValueError, match="requires y"):
+        GridSearchLZO(KMeans(), {}).fit(X)
+
+
+def test_the_functions_check_too():
+    """leave_zero_out_score shares the search's checks."""
+    with pytest.raises(ValueError, match="n_replicates of GridSearchLZO"):
+        leave_zero_out_score(LogisticRegression(), X, Y, n_replicates=0)
