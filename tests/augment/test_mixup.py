@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leavezero import LabelInvariantMixup
-from leavezero.augment._base import quotas
+from leavezero.augment._strata import quotas
 from leavezero.exceptions import SmallClassWarning
 from leavezero.testing import check_augmenter
 

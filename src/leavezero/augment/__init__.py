@@ -1,14 +1,42 @@
 """Augmenters: draw a validation set from the data, before any candidate is fitted."""
 
 from leavezero.augment._auto import resolve_augmenter
-from leavezero.augment._base import BaseAugmenter, ClassConditionalAugmenter
-from leavezero.augment._mixup import LabelInvariantMixup
+from leavezero.augment._base import BaseAugmenter, TableAugmenter
+from leavezero.augment._copula import CopulaAugmenter
+from leavezero.augment._gaussian import GaussianAugmenter, GaussianMixtureAugmenter
+from leavezero.augment._images import ImageAugmenter
+from leavezero.augment._mixup import LabelInvariantMixup, NeighborMixup
+from leavezero.augment._neighbor_label import NeighborLabelAugmenter
+from leavezero.augment._orthogonal import OrthogonalTransform
+from leavezero.augment._own import Chain, FunctionAugmenter, GivenValidationSet
+from leavezero.augment._portfolio import Portfolio
+from leavezero.augment._resampler import ResamplerAugmenter
+from leavezero.augment._strata import ClassConditionalAugmenter
+from leavezero.augment._teacher_labeled import TeacherLabeled
+from leavezero.augment._text import TextAugmenter
 from leavezero.augment._validation_set import ValidationSet
+from leavezero.augment._weighted import Weighted
 
 __all__ = [
     "BaseAugmenter",
+    "Chain",
     "ClassConditionalAugmenter",
+    "CopulaAugmenter",
+    "FunctionAugmenter",
+    "GaussianAugmenter",
+    "GaussianMixtureAugmenter",
+    "GivenValidationSet",
+    "ImageAugmenter",
     "LabelInvariantMixup",
+    "NeighborLabelAugmenter",
+    "NeighborMixup",
+    "OrthogonalTransform",
+    "Portfolio",
+    "ResamplerAugmenter",
+    "TableAugmenter",
+    "TeacherLabeled",
+    "TextAugmenter",
     "ValidationSet",
+    "Weighted",
     "resolve_augmenter",
 ]

@@ -3,37 +3,35 @@
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from leavezero._random import seed_sequence, stream
-from leavezero._tables import TableFormat
+from leavezero._tables import TableCodec, is_pandas, is_polars, is_text
 from leavezero._typing import AnyArray, Floats, Ints, RandomState, Table
+from leavezero.augment._target import Target
 from leavezero.augment._validation_set import ValidationSet
 
-
-@dataclass(frozen=True)
-class Draw:
-    """New rows as plain arrays, before they get the user's container and labels back.
-
-    ``codes`` are positions in the sorted classes, ``origins`` positions of given rows.
-    """
-
-    values: Floats
-    codes: Ints
-    origins: Ints
+_ALTERNATIVES = {
+    "missing cells": "CopulaAugmenter",
+    "columns that are not numbers": "CopulaAugmenter",
+    "a sparse matrix": "LabelInvariantMixup",
+    "text": "TextAugmenter",
+    "numbers as y": "CopulaAugmenter",
+    "several outputs": "LabelInvariantMixup",
+}
 
 
 class BaseAugmenter(BaseEstimator, ABC):
     """Base of everything that draws a validation set from data.
 
-    A subclass stores its parameters in ``__init__`` and implements :meth:`_check_parameters`,
-    :meth:`_fit` and :meth:`_sample` on plain arrays. This class checks what comes in and gives
-    back the container, the dtypes and the labels that the user brought.
+    A subclass stores its parameters in ``__init__``, learns in :meth:`fit` and draws in
+    :meth:`_draw`; this class checks what :meth:`sample` is asked for. Whoever works on plain
+    numbers inherits from :class:`TableAugmenter` instead.
 
     Examples
     --------
@@ -42,32 +40,16 @@ class BaseAugmenter(BaseEstimator, ABC):
     True
     """
 
-    def fit(self, X: Table, y: AnyArray) -> Self:
-        """Learn from the data what new rows look like.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-            Numbers; missing cells are NaN.
-        y : array of shape (n_samples,)
-            The class of each row.
-
-        Returns
-        -------
-        self
-        """
-        self._check_parameters()
-        values, target = validate_data(self, X, y, dtype="numeric", ensure_all_finite=False)
-        check_classification_targets(target)
-        if values.dtype.kind == "f" and np.isinf(values).any():
-            raise ValueError(
-                f"X given to {type(self).__name__} contains infinity. "
-                "Replace infinite cells by large numbers or by NaN."
-            )
-        self.classes_, codes = np.unique(target, return_inverse=True)
-        self._format = TableFormat.of(X if hasattr(X, "iloc") else values)
-        self._fit(values.astype(np.float64, copy=False), codes)
-        return self
+    @abstractmethod
+    def fit(
+        self,
+        X: Table,
+        y: AnyArray,
+        *,
+        sample_weight: AnyArray | None = None,
+        groups: AnyArray | None = None,
+    ) -> Self:
+        """Learn from the data what new rows look like."""
 
     def sample(self, n_samples: int, random_state: RandomState = None) -> ValidationSet:
         """Draw a validation set.
@@ -89,100 +71,204 @@ class BaseAugmenter(BaseEstimator, ABC):
                 f"n_samples of {type(self).__name__}.sample must be a positive int, "
                 f"got {n_samples!r}. Use the number of given rows for a set of the same size."
             )
-        root = seed_sequence(random_state)
-        draw = self._sample(int(n_samples), root)
-        return ValidationSet(
-            X=self._format.restore(draw.values, stream(root, "rounding")),
-            y=self.classes_[draw.codes],
-            origins=draw.origins,
-        )
+        return self._draw(int(n_samples), seed_sequence(random_state))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
-        tags.input_tags.allow_nan = True
         return tags
 
     def _check_parameters(self) -> None:
         """Raise if a constructor parameter is not allowed."""
 
     @abstractmethod
-    def _fit(self, values: Floats, codes: Ints) -> None:
-        """Learn from a matrix and from class codes 0, 1, ..."""
-
-    @abstractmethod
-    def _sample(self, n_samples: int, root: np.random.SeedSequence) -> Draw:
-        """Draw new rows as plain arrays."""
+    def _draw(self, n_samples: int, root: np.random.SeedSequence) -> ValidationSet:
+        """Draw new rows; every purpose takes its own stream of the root."""
 
 
-class ClassConditionalAugmenter(BaseAugmenter):
-    """Base of augmenters that draw each class by itself and keep the label marginal.
+@dataclass(frozen=True, eq=False)
+class Draw:
+    """New rows as plain numbers, before they get the user's container and labels back.
 
-    The number of new rows of each class is its share of the given rows, rounded by largest
-    remainder (Li et al. 2020, first rule for an augmentation). A subclass implements
-    :meth:`_fit_class` and :meth:`_sample_class`; each class draws from its own random stream.
+    ``codes`` are positions in the target's labels, or ``numbers`` its columns; ``origins`` are
+    positions of given rows.
+    """
+
+    values: Any
+    codes: Ints | None = None
+    numbers: Floats | None = None
+    origins: Ints | None = None
+
+
+class TableAugmenter(BaseAugmenter):
+    """Base of augmenters that work on a table written as numbers.
+
+    A subclass implements :meth:`_fit` and :meth:`_sample`, and says in ``takes`` what its tables
+    and targets may hold beyond complete numbers and classes. This class checks what comes in and
+    gives back the container, the dtypes and the labels that the user brought.
 
     Examples
     --------
-    >>> from leavezero.augment import ClassConditionalAugmenter, LabelInvariantMixup
-    >>> issubclass(LabelInvariantMixup, ClassConditionalAugmenter)
+    >>> from leavezero.augment import GaussianAugmenter, TableAugmenter
+    >>> issubclass(GaussianAugmenter, TableAugmenter)
     True
     """
 
-    def _fit(self, values: Floats, codes: Ints) -> None:
-        self._members = [np.flatnonzero(codes == code) for code in range(len(self.classes_))]
-        for code, members in enumerate(self._members):
-            self._fit_class(code, values[members])
+    takes: ClassVar[frozenset[str]] = frozenset()
 
+    def fit(
+        self,
+        X: Table,
+        y: AnyArray,
+        *,
+        sample_weight: AnyArray | None = None,
+        groups: AnyArray | None = None,
+    ) -> Self:
+        """Learn from the data what new rows look like.
+
+        Parameters
+        ----------
+        X : array, frame, sparse matrix or sequence of strings
+            The features, as far as this augmenter takes them.
+        y : array of shape (n_samples,) or (n_samples, n_outputs)
+            The classes, or numbers.
+        sample_weight : array of shape (n_samples,) or None
+            How often each row counts: new rows come from a row as often as its weight says.
+        groups : array of shape (n_samples,) or None
+            Rows of different groups are never mixed.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        owner = type(self).__name__
+        if y is None:
+            Target.of(y, owner)
+        values, self._codec = self._read_table(X)
+        target = Target.of(y, owner)
+        check_consistent_length(values, target.codes)
+        self._refuse(values, target)
+        self._target = target
+        if target.kind == "classes":
+            self.classes_ = target.labels
+        self.n_rows_ = len(target)
+        self._rows = weighted_rows(sample_weight, len(target), owner)
+        codes = None if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
+        if codes is not None:
+            check_consistent_length(values, codes)
+        if self._rows is not None:
+            values, target = values[self._rows], target.take(self._rows)
+            codes = None if codes is None else codes[self._rows]
+        self._fit(values, target, codes)
+        return self
+
+    def _draw(self, n_samples: int, root: np.random.SeedSequence) -> ValidationSet:
+        draw = self._sample(n_samples, root)
+        origins = draw.origins
+        if origins is not None and self._rows is not None:
+            origins = self._rows[origins]
+        rounding = stream(root, "rounding")
+        X = draw.values if self._codec is None else self._codec.decode(draw.values, rounding)
+        return ValidationSet(X, self._target.restore(draw.codes, draw.numbers), origins=origins)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = "missing cells" in self.takes
+        tags.input_tags.sparse = "a sparse matrix" in self.takes
+        return tags
+
+    @abstractmethod
+    def _fit(self, values: Any, target: Target, groups: Ints | None) -> None:
+        """Learn from a matrix, a target and the codes of groups."""
+
+    @abstractmethod
     def _sample(self, n_samples: int, root: np.random.SeedSequence) -> Draw:
-        sizes = quotas(np.array([len(members) for members in self._members]), n_samples)
-        draws = [
-            self._sample_class(code, int(size), stream(root, "class", code))
-            for code, size in enumerate(sizes)
-        ]
-        order = stream(root, "order").permutation(n_samples)
-        codes = np.repeat(np.arange(len(sizes)), sizes)
-        origins = [
-            members[draw.origins] for members, draw in zip(self._members, draws, strict=True)
-        ]
-        return Draw(
-            np.concatenate([draw.values for draw in draws])[order],
-            codes[order],
-            np.concatenate(origins)[order],
-        )
+        """Draw new rows as numbers."""
 
-    @abstractmethod
-    def _fit_class(self, code: int, values: Floats) -> None:
-        """Learn from the given rows of one class."""
+    def _read_table(self, X: Table) -> tuple[Any, TableCodec | None]:
+        """Return X as numbers with the way back, or documents as they are."""
+        if is_text(X):
+            return np.asarray(X, dtype=object), None
+        if is_polars(X) or (is_pandas(X) and not _all_numbers(X)):
+            validate_data(self, X, skip_check_array=True)
+            codec = TableCodec.of(X)
+            return codec.encode(X), codec
+        try:
+            checked = validate_data(
+                self, X, dtype="numeric", ensure_all_finite=False, accept_sparse="csr"
+            )
+        except ValueError:
+            objects = np.asarray(X, dtype=object) if not sparse.issparse(X) else None
+            if objects is None or objects.ndim != 2 or not _holds_strings(objects):
+                raise
+            self.n_features_in_ = objects.shape[1]
+            codec = TableCodec.of(objects)
+            return codec.encode(objects), codec
+        codec = TableCodec.of(X if is_pandas(X) else checked)
+        return (codec.encode(X) if is_pandas(X) else codec.encode(checked)), codec
 
-    @abstractmethod
-    def _sample_class(self, code: int, n_samples: int, rng: np.random.Generator) -> "ClassDraw":
-        """Draw new rows of one class; origins are positions among the rows of the class."""
+    def _refuse(self, values: Any, target: Target) -> None:
+        """Raise one sentence if the data hold what this augmenter cannot take."""
+        owner = type(self).__name__
+        cells = values.data if sparse.issparse(values) else values
+        if self._codec is not None and np.isinf(cells).any():
+            raise ValueError(
+                f"X given to {owner} contains infinity. "
+                "Replace infinite cells by large numbers or by NaN."
+            )
+        found = {
+            "text": self._codec is None,
+            "a sparse matrix": sparse.issparse(values),
+            "columns that are not numbers": self._codec is not None and self._codec.is_mixed,
+            "missing cells": self._codec is not None and np.isnan(cells).any(),
+            "numbers as y": target.kind == "numbers",
+            "several outputs": target.kind == "combinations",
+        }
+        for what, there in found.items():
+            if there and what not in self.takes:
+                hint = f"Input X contains NaN: {owner}" if what == "missing cells" else owner
+                raise ValueError(f"{hint} does not take {what}. Use {_ALTERNATIVES[what]}.")
+        if self._codec is not None and "text only" in self.takes:
+            raise ValueError(
+                f"{owner} takes a sequence of strings, got {type(values).__name__} with "
+                f"{values.shape[1]} columns. Use LabelInvariantMixup for numbers."
+            )
 
 
-@dataclass(frozen=True)
-class ClassDraw:
-    """New rows of one class."""
+def weighted_rows(weights: AnyArray | None, n_rows: int, owner: str) -> Ints | None:
+    """Return rows repeated as often as their weight says, n_rows in all; None without weights.
 
-    values: Floats
-    origins: Ints
-
-
-def quotas(counts: Ints, total: int) -> Ints:
-    """Split a total in proportion to counts, rounded by largest remainder.
-
-    Ties of remainders go to the larger class, then to the first.
+    Systematic resampling: no chance is involved.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> quotas(np.array([3, 3, 1]), 10)
-    array([4, 4, 2])
+    >>> weighted_rows([1, 0, 3], 3, "an augmenter")
+    array([0, 2, 2])
     """
-    exact = [int(count) * total for count in counts]  # Python ints: no overflow, no rounding
-    whole = int(sum(counts))
-    shares = np.array([product // whole for product in exact])
-    remainders = np.array([product % whole for product in exact])
-    first = np.lexsort((np.arange(len(counts)), -counts, -remainders))
-    shares[first[: total - int(shares.sum())]] += 1
-    return shares
+    if weights is None:
+        return None
+    shares = np.asarray(weights, dtype=np.float64)
+    if shares.shape != (n_rows,) or not np.isfinite(shares).all() or (shares < 0).any():
+        raise ValueError(
+            f"sample_weight of {owner} must be {n_rows} finite numbers of at least 0, "
+            f"got shape {shares.shape}. Give one weight for each row."
+        )
+    if shares.sum() == 0:
+        raise ValueError(
+            "Sample weights must contain at least one non-zero number: sample_weight of "
+            f"{owner} is 0 for every row."
+        )
+    marks = (np.arange(n_rows) + 0.5) / n_rows * shares.sum()
+    return np.searchsorted(np.cumsum(shares), marks).clip(max=n_rows - 1)
+
+
+def _all_numbers(frame: Any) -> bool:
+    return all(
+        getattr(dtype, "kind", "O") in "iuf" and not hasattr(dtype, "categories")
+        for dtype in frame.dtypes
+    )
+
+
+def _holds_strings(objects: AnyArray) -> bool:
+    return any(isinstance(cell, str) for cell in objects.ravel())

@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from leavezero._tables import count_rows, stack_rows
+from leavezero._tables import count_rows, stack_rows, take_rows
 from leavezero._typing import AnyArray, Floats, Ints, Table
+
+_OPTIONAL = ("sample_weight", "posterior", "origins", "members")
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +26,8 @@ class ValidationSet:
         Soft labels, a column for each class in sorted order; None if the labels are hard.
     origins : array of shape (n_rows, n_origins) or None
         Positions of the given rows that each new row came from; -1 where a place is not used.
+    members : array of shape (n_rows,) or None
+        Which member of a portfolio drew each row. Scores are averaged over members.
 
     Examples
     --------
@@ -39,10 +43,11 @@ class ValidationSet:
     sample_weight: Floats | None = None
     posterior: Floats | None = None
     origins: Ints | None = None
+    members: Ints | None = None
 
     def __post_init__(self) -> None:
         n_rows = count_rows(self.X)
-        for name in ("y", "sample_weight", "posterior", "origins"):
+        for name in ("y", *_OPTIONAL):
             part = getattr(self, name)
             if part is not None and len(part) != n_rows:
                 raise ValueError(
@@ -53,11 +58,24 @@ class ValidationSet:
     def __len__(self) -> int:
         return len(self.y)
 
+    def take(self, rows: slice | Ints) -> "ValidationSet":
+        """Return some rows."""
+        return ValidationSet(take_rows(self.X, rows), **self._parts_of(rows))
+
+    def take_labels(self, rows: slice | Ints) -> "ValidationSet":
+        """Return some rows without their features: the labels stand in for them."""
+        parts = self._parts_of(rows)
+        return ValidationSet(parts["y"], **parts)
+
+    def _parts_of(self, rows: slice | Ints) -> dict[str, Any]:
+        parts = {name: getattr(self, name) for name in ("y", *_OPTIONAL)}
+        return {name: None if part is None else part[rows] for name, part in parts.items()}
+
     @staticmethod
     def concatenate(parts: "Sequence[ValidationSet]") -> "ValidationSet":
         """Return validation sets of one augmenter as one, in the given order."""
         fields: dict[str, Any] = {}
-        for name in ("X", "y", "sample_weight", "posterior", "origins"):
+        for name in ("X", "y", *_OPTIONAL):
             pieces = [getattr(part, name) for part in parts]
             fields[name] = None if pieces[0] is None else stack_rows(pieces)
         return ValidationSet(**fields)

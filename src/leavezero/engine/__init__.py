@@ -1,6 +1,7 @@
 """The engine: plan, fit each candidate once on all the data, respond, score, select."""
 
 from leavezero.engine._draw import Replicates, draw_replicates
+from leavezero.engine._metrics import Metric, default_metric, resolve_metric
 from leavezero.engine._plan import Candidate, plan
 from leavezero.engine._results import results_table
 from leavezero.engine._run import Evaluation, Job, Record, evaluate
@@ -10,11 +11,14 @@ __all__ = [
     "Candidate",
     "Evaluation",
     "Job",
+    "Metric",
     "Record",
     "Replicates",
+    "default_metric",
     "draw_replicates",
     "evaluate",
     "plan",
+    "resolve_metric",
     "results_table",
     "score_replicates",
 ]

@@ -17,10 +17,15 @@ MAX_ROWS = 200_000  # of all replicates together, where their size is a share of
 
 @dataclass(frozen=True, eq=False)
 class Replicates:
-    """Independent draws of V of one size, one below the other."""
+    """Independent draws of V of one size, one below the other.
+
+    ``classes`` are those of the data, sorted, where the target is one column of classes; the
+    columns of a posterior follow them.
+    """
 
     rows: ValidationSet
     n_replicates: int
+    classes: AnyArray | None = None
 
     @property
     def slices(self) -> list[slice]:
@@ -34,6 +39,8 @@ def draw_replicates(
     X: Table,
     y: AnyArray,
     *,
+    sample_weight: AnyArray | None = None,
+    groups: AnyArray | None = None,
     n_replicates: int,
     validation_size: float,
     root: np.random.SeedSequence,
@@ -45,10 +52,16 @@ def draw_replicates(
     were.
     """
     size = replicate_size(validation_size, n_replicates, count_rows(X), owner)
-    fitted = with_seed(clone(resolve_augmenter(augmenter)), integer_seed(root, "augmenter"))
-    fitted.fit(X, y)
+    chosen = resolve_augmenter(augmenter, X, y, groups)
+    fitted = with_seed(clone(chosen), integer_seed(root, "augmenter"))
+    given = {"sample_weight": sample_weight, "groups": groups}
+    fitted.fit(X, y, **{name: part for name, part in given.items() if part is not None})
+    classes = getattr(fitted, "classes_", None)
+    fixed = getattr(fitted, "fixed_rows", None)
+    if fixed is not None:
+        return fitted, Replicates(fixed, 1, classes)
     draws = [fitted.sample(size, stream(root, "replicate", r)) for r in range(n_replicates)]
-    return fitted, Replicates(ValidationSet.concatenate(draws), n_replicates)
+    return fitted, Replicates(ValidationSet.concatenate(draws), n_replicates, classes)
 
 
 def replicate_size(validation_size: float, n_replicates: int, n_samples: int, owner: str) -> int:

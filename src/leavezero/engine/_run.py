@@ -13,6 +13,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from leavezero._random import with_seed
 from leavezero._typing import AnyArray, Floats, Table
 from leavezero.engine._draw import Replicates
+from leavezero.engine._metrics import Metric
 from leavezero.engine._plan import Candidate, configure
 from leavezero.engine._score import score_replicates
 from leavezero.engine._threads import limited_threads
@@ -28,6 +29,7 @@ class Job:
     y: AnyArray
     replicates: Replicates
     seed: int
+    metric: Metric | None = None  # None for each model's own default
     error_score: Any = np.nan
 
 
@@ -97,7 +99,7 @@ def _evaluate_one(job: Job, candidate: Candidate, floor: float) -> Record:
             model = with_seed(configure(job.estimator, candidate.params), job.seed)
             model.fit(job.X, job.y)
             fitted = time.perf_counter()
-            scores = score_replicates(model, job.replicates)
+            scores = score_replicates(model, job.replicates, job.metric)
     except Exception:
         if job.error_score == "raise":
             raise

@@ -3,48 +3,96 @@
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin
-from sklearn.pipeline import Pipeline
 
-from leavezero._tables import count_rows, take_rows
-from leavezero._typing import AnyArray, Floats, Table
+from leavezero._random import stream, substream
+from leavezero._tables import take_rows
+from leavezero._typing import AnyArray, Floats, Ints
+from leavezero.augment import ValidationSet
 from leavezero.engine._draw import Replicates
+from leavezero.engine._metrics import Metric, default_metric
+from leavezero.engine._responses import Responses
 
-BLOCK_CELLS = 2**23  # at most 64 MiB of float64 features at a time
+_RESAMPLING = np.random.SeedSequence(0)  # the same rows for every candidate
 
 
-def score_replicates(model: Any, replicates: Replicates) -> Floats:
-    """Return the model's score on each replicate, by its own default metric."""
-    if _is_judged_by_accuracy(model):
-        losses = zero_one_losses(replicates.rows.y, predict_in_blocks(model, replicates.rows.X))
-        return np.array([1.0 - losses[rows].mean(dtype=np.float64) for rows in replicates.slices])
+def score_replicates(model: Any, replicates: Replicates, metric: Metric | None = None) -> Floats:
+    """Return the model's score on each replicate, averaged over the members of a portfolio."""
+    metric = default_metric(model) if metric is None else metric
+    responses = Responses(model, replicates.rows.X)
+    scores = []
+    for at, rows in enumerate(replicates.slices):
+        parts = _parts(replicates.rows, rows)
+        scores.append(
+            np.mean([_score_part(responses, replicates, part, metric, at) for part in parts])
+        )
+    return np.array(scores)
+
+
+def row_losses(responses: Responses, replicates: Replicates, metric: Metric) -> Floats | None:
+    """Return the loss of every row of V as float32; None where a score is no mean over rows."""
+    loss = metric.row_loss
+    if loss is None:
+        return None
+    return loss.losses(responses.all_of(loss.method), replicates.rows, replicates.classes)
+
+
+def _parts(V: ValidationSet, rows: slice) -> list[Ints]:
+    """Return the rows of one replicate, split by the members of a portfolio."""
+    positions = np.arange(rows.start, rows.stop)
+    if V.members is None:
+        return [positions]
+    members = V.members[rows]
+    return [positions[members == member] for member in np.unique(members)]
+
+
+def _score_part(
+    responses: Responses, replicates: Replicates, rows: Ints, metric: Metric, replicate: int
+) -> float:
+    loss = metric.row_loss
+    if loss is not None:
+        part = replicates.rows.take_labels(rows)
+        said = responses.all_of(loss.method)[rows]
+        losses = loss.losses(said, part, replicates.classes)
+        return loss.best - float(np.average(losses.astype(np.float64), weights=part.sample_weight))
+    if metric.looks_at_rows:
+        return _score_rows(responses, replicates.rows, rows, metric, replicate)
+    return _score_expanded(responses, replicates, rows, metric, replicate)
+
+
+def _score_expanded(
+    responses: Responses, replicates: Replicates, rows: Ints, metric: Metric, replicate: int
+) -> float:
+    """Score soft labels as weighted copies of a row, one for each class."""
     V = replicates.rows
-    return np.array(
-        [float(model.score(take_rows(V.X, rows), V.y[rows])) for rows in replicates.slices]
-    )
+    y, weight = V.y[rows], None if V.sample_weight is None else V.sample_weight[rows]
+    at = rows
+    if V.posterior is not None:
+        assert replicates.classes is not None
+        soft = V.posterior[rows]
+        row, code = np.nonzero(soft > 0)
+        at, y = rows[row], replicates.classes[code]
+        weight = soft[row, code] * (1.0 if weight is None else weight[row])
+    if weight is None:
+        return float(metric.scorer(responses, at, y))
+    try:
+        return float(metric.scorer(responses, at, y, sample_weight=weight))
+    except TypeError:  # the metric takes no weights
+        chosen = _by_weight(weight, replicate)
+        return float(metric.scorer(responses, at[chosen], y[chosen]))
 
 
-def predict_in_blocks(model: Any, X: Table) -> AnyArray:
-    """Return the model's predictions, made once for all rows with bounded memory."""
-    n_rows = count_rows(X)
-    size = block_size(X)
-    blocks = [model.predict(take_rows(X, slice(at, at + size))) for at in range(0, n_rows, size)]
-    return np.concatenate(blocks)
+def _score_rows(
+    responses: Responses, V: ValidationSet, rows: Ints, metric: Metric, replicate: int
+) -> float:
+    """Score by something that may look at the rows themselves; it knows no weights."""
+    if V.sample_weight is not None:
+        rows = rows[_by_weight(V.sample_weight[rows], replicate)]
+    model = responses.model
+    X, y = take_rows(V.X, rows), V.y[rows]
+    return float(model.score(X, y) if metric.scorer is None else metric.scorer(model, X, y))
 
 
-def block_size(X: Table) -> int:
-    """Return how many rows make a block; it depends on the number of columns only."""
-    n_columns = X.shape[1] if getattr(X, "ndim", 1) > 1 else 1
-    return max(1, BLOCK_CELLS // max(1, n_columns))
-
-
-def zero_one_losses(y: AnyArray, responses: AnyArray) -> Floats:
-    """Return 1 for each row whose label was missed, 0 for the others."""
-    return np.asarray(responses != y, dtype=np.float32)
-
-
-def _is_judged_by_accuracy(model: Any) -> bool:
-    """Tell whether ``model.score`` is scikit-learn's accuracy of ``predict``."""
-    while isinstance(model, Pipeline):
-        model = model[-1]
-    return getattr(type(model), "score", None) is ClassifierMixin.score
+def _by_weight(weight: AnyArray, replicate: int) -> Ints:
+    """Return as many rows as there are, drawn by weight."""
+    rng = stream(substream(_RESAMPLING, "by weight"), replicate)
+    return rng.choice(len(weight), size=len(weight), p=weight / weight.sum())

@@ -12,7 +12,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from leavezero._random import integer_seed, seed_sequence
 from leavezero._typing import AnyArray, Params, RandomState, Table
-from leavezero.engine import Job, draw_replicates, evaluate, plan, results_table
+from leavezero.engine import (
+    Job,
+    default_metric,
+    draw_replicates,
+    evaluate,
+    plan,
+    resolve_metric,
+    results_table,
+)
 from leavezero.search._checks import check_data, check_error_score, check_estimator_kind
 
 
@@ -44,6 +52,7 @@ class BaseSearchLZO(MetaEstimatorMixin, BaseEstimator):
         augmenter: Any = "auto",
         n_replicates: int = 10,
         validation_size: float = 1.0,
+        scoring: Any = None,
         error_score: Any = float("nan"),
         n_jobs: int | None = None,
         random_state: RandomState = None,
@@ -52,6 +61,7 @@ class BaseSearchLZO(MetaEstimatorMixin, BaseEstimator):
         self.augmenter = augmenter
         self.n_replicates = n_replicates
         self.validation_size = validation_size
+        self.scoring = scoring
         self.error_score = error_score
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -65,10 +75,10 @@ class BaseSearchLZO(MetaEstimatorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array or frame of shape (n_samples, n_features)
-            The features.
-        y : array of shape (n_samples,)
-            The class of each row.
+        X : array, frame, sparse matrix or sequence of strings
+            The features, as far as the estimator and the augmenter take them.
+        y : array of shape (n_samples,) or (n_samples, n_outputs)
+            The target: classes for a classifier, numbers for a regressor.
 
         Returns
         -------
@@ -78,6 +88,7 @@ class BaseSearchLZO(MetaEstimatorMixin, BaseEstimator):
         check_estimator_kind(self.estimator, owner)
         check_error_score(self.error_score, owner)
         target = check_data(self.estimator, X, y, owner)
+        metric = resolve_metric(self.scoring, owner)
         candidates = plan(self.estimator, self._proposals(), owner)
         root = seed_sequence(self.random_state)
         augmenter, replicates = draw_replicates(
@@ -90,11 +101,15 @@ class BaseSearchLZO(MetaEstimatorMixin, BaseEstimator):
             owner=owner,
         )
         seed = integer_seed(root, "candidate")
-        job = Job(self.estimator, X, target, replicates, seed, self.error_score)
+        job = Job(self.estimator, X, target, replicates, seed, metric, self.error_score)
         evaluation = evaluate(job, candidates, n_jobs=self.n_jobs, owner=owner)
         self.augmenter_ = augmenter
         self.validation_set_ = replicates.rows
-        self.n_fits_ = len(candidates)
+        self.fits_ = {
+            "candidate": len(candidates),
+            "teacher": getattr(augmenter, "n_fits_", 0),
+        }
+        self.n_fits_ = sum(self.fits_.values())
         self.cv_results_ = results_table(evaluation.records)
         self.best_index_ = evaluation.best_index
         self.best_params_ = self.cv_results_["params"][self.best_index_]
@@ -102,6 +117,8 @@ class BaseSearchLZO(MetaEstimatorMixin, BaseEstimator):
         self.best_estimator_ = evaluation.best_model
         if hasattr(self.best_estimator_, "feature_names_in_"):
             self.feature_names_in_ = self.best_estimator_.feature_names_in_
+        chosen = default_metric(self.best_estimator_) if metric is None else metric
+        self.scorer_ = chosen.scorer or _own_score
         self.multimetric_ = False
         return self
 
@@ -119,8 +136,8 @@ class BaseSearchLZO(MetaEstimatorMixin, BaseEstimator):
 
     @available_if(_winner_has("score"))
     def score(self, X: Table, y: AnyArray | None = None) -> float:
-        """Return the best model's score on given rows, by its own default metric."""
-        return self._winner().score(X, y)
+        """Return the best model's score on given rows, by the metric of the search."""
+        return float(self.scorer_(self._winner(), X, y))
 
     @available_if(_winner_has("predict"))
     def predict(self, X: Table) -> AnyArray:
@@ -166,11 +183,16 @@ class BaseSearchLZO(MetaEstimatorMixin, BaseEstimator):
         tags.target_tags = inner.target_tags
         tags.target_tags.required = True
         tags.input_tags.allow_nan = inner.input_tags.allow_nan
+        tags.input_tags.sparse = inner.input_tags.sparse
         return tags
 
     def _winner(self) -> Any:
         check_is_fitted(self, "best_estimator_")
         return self.best_estimator_
+
+
+def _own_score(estimator: Any, X: Table, y: AnyArray | None) -> float:
+    return float(estimator.score(X, y))
 
 
 # Tools ask isinstance(search, BaseSearchCV); inheriting would bring its fit, which refits.

@@ -4,13 +4,17 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier
+from sklearn.base import is_classifier, is_regressor
+from sklearn.pipeline import Pipeline
+from sklearn.semi_supervised import LabelPropagation, LabelSpreading, SelfTrainingClassifier
 from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from leavezero._tables import count_rows, plain
 from leavezero._typing import AnyArray, Table
+
+_SEMI_SUPERVISED = (LabelPropagation, LabelSpreading, SelfTrainingClassifier)
 
 
 def check_estimator_kind(estimator: Any, owner: str) -> None:
@@ -24,19 +28,28 @@ def check_estimator_kind(estimator: Any, owner: str) -> None:
 
 
 def check_data(estimator: Any, X: Table, y: AnyArray | None, owner: str) -> AnyArray:
-    """Return y as a one-dimensional array of classes that belong to the rows of X, or raise."""
+    """Return y as an array that belongs to the rows of X, or raise.
+
+    Classes stay as they are; the numbers of a regressor become floats, which is how an augmenter
+    tells numbers from classes.
+    """
     if y is None:
         raise ValueError(
             f"{owner} requires y to be passed, but the target y is None. "
-            "Give the class of each row of X."
+            "Give the target of each row of X: without it there is no loss to choose by."
         )
     if count_rows(X) == 0:
         raise ValueError(f"X given to {owner} has 0 rows. Give at least two rows of each class.")
     check_consistent_length(X, y)
-    target = column_or_1d(y, warn=True)
+    several = getattr(y, "ndim", 1) == 2 and y.shape[1] > 1
+    target = y if several else column_or_1d(y, warn=True)
+    target = target.to_numpy() if hasattr(target, "to_numpy") else np.asarray(target)
     assert_all_finite(target, input_name="y")
+    if is_regressor(estimator):
+        return target.astype(np.float64)
     check_classification_targets(target)
-    if is_classifier(estimator):
+    _refuse_unlabelled(estimator, target, owner)
+    if is_classifier(estimator) and target.ndim == 1:
         classes = np.unique(target)
         if len(classes) < 2:
             raise ValueError(
@@ -44,6 +57,16 @@ def check_data(estimator: Any, X: Table, y: AnyArray | None, owner: str) -> AnyA
                 "Give rows of at least two classes: with one there is nothing to choose by."
             )
     return target
+
+
+def _refuse_unlabelled(estimator: Any, target: AnyArray, owner: str) -> None:
+    while isinstance(estimator, Pipeline):
+        estimator = estimator[-1]
+    if isinstance(estimator, _SEMI_SUPERVISED) and np.any(target == -1):
+        raise ValueError(
+            f"y given to {owner} marks rows as unlabelled (-1). Semi-supervised search is not "
+            "available yet: give the labelled rows only."
+        )
 
 
 def check_error_score(error_score: Any, owner: str) -> None:

@@ -16,6 +16,7 @@ def leave_zero_out_score(
     augmenter: Any = "auto",
     n_replicates: int = 10,
     validation_size: float = 1.0,
+    scoring: Any = None,
     error_score: Any = np.nan,
     random_state: RandomState = None,
 ) -> Floats:
@@ -25,13 +26,13 @@ def leave_zero_out_score(
 
     Parameters
     ----------
-    estimator : classifier
+    estimator : classifier or regressor
         What to fit; it is copied first.
-    X : array or frame of shape (n_samples, n_features)
+    X : array, frame, sparse matrix or sequence of strings
         The features.
-    y : array of shape (n_samples,)
-        The class of each row.
-    augmenter, n_replicates, validation_size, error_score, random_state
+    y : array of shape (n_samples,) or (n_samples, n_outputs)
+        The target.
+    augmenter, n_replicates, validation_size, scoring, error_score, random_state
         As for :class:`GridSearchLZO`.
 
     Returns
@@ -54,7 +55,9 @@ def leave_zero_out_score(
         augmenter=augmenter,
         n_replicates=n_replicates,
         validation_size=validation_size,
+        scoring=scoring,
         error_score=error_score,
         random_state=random_state,
     ).fit(X, y)
-    return np.array([search.cv_results_[f"split{r}_test_score"][0] for r in range(n_replicates)])
+    splits = [name for name in search.cv_results_ if name.startswith("split")]
+    return np.array([search.cv_results_[name][0] for name in splits])

@@ -18,7 +18,7 @@ class GridSearchLZO(BaseSearchLZO):
 
     Parameters
     ----------
-    estimator : classifier
+    estimator : classifier or regressor
         What to fit, with scikit-learn's methods.
     param_grid : dict or list of dicts
         The values to try of each parameter, as for scikit-learn's ``GridSearchCV``. Equal
@@ -30,6 +30,9 @@ class GridSearchLZO(BaseSearchLZO):
     validation_size : float or int, default=1.0
         The rows of one replicate: a float is a share of the given rows (all replicates together
         have at most 200,000 rows then), an int the number itself.
+    scoring : str, callable or None, default=None
+        The metric: the name of a scikit-learn scorer, or a callable ``scorer(estimator, X, y)``.
+        None is the estimator's own, accuracy for classifiers and R2 for regressors.
     error_score : number or "raise", default=nan
         The score of a candidate that fails; it is never chosen.
     n_jobs : int or None, default=None
@@ -53,8 +56,12 @@ class GridSearchLZO(BaseSearchLZO):
     cv_results_ : dict of arrays
         A row for each candidate, with scikit-learn's columns; ``split{r}_test_score`` is the
         score on replicate r.
+    fits_ : dict
+        The number of fits made by purpose: of candidates, and of the models that label V's rows.
     n_fits_ : int
-        The number of fits made.
+        Their sum.
+    scorer_ : callable
+        The metric, called as ``scorer_(estimator, X, y)``.
     augmenter_ : augmenter
         What drew the validation set, fitted.
     validation_set_ : ValidationSet
@@ -98,6 +105,7 @@ class GridSearchLZO(BaseSearchLZO):
         augmenter: Any = "auto",
         n_replicates: int = 10,
         validation_size: float = 1.0,
+        scoring: Any = None,
         error_score: Any = float("nan"),
         n_jobs: int | None = None,
         random_state: RandomState = None,
@@ -107,6 +115,7 @@ class GridSearchLZO(BaseSearchLZO):
             augmenter=augmenter,
             n_replicates=n_replicates,
             validation_size=validation_size,
+            scoring=scoring,
             error_score=error_score,
             n_jobs=n_jobs,
             random_state=random_state,

@@ -1,0 +1,137 @@
+"""Rows weighed by how real they look."""
+
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+
+from leavezero._random import integer_seed, seed_sequence, stream, with_seed
+from leavezero._tables import Featurizer, take_rows
+from leavezero._typing import AnyArray, Floats, RandomState, Table
+from leavezero.augment._base import BaseAugmenter
+from leavezero.augment._portfolio import fit_augmenter
+from leavezero.augment._validation_set import ValidationSet
+
+_LIMIT = 10.0  # no row counts more than this, or less than its inverse
+_MAX_SQUARED = 30  # columns up to which products of columns are features too
+
+
+class Weighted(BaseAugmenter):
+    """Weigh an augmenter's rows by the odds that they are real, class by class.
+
+    A classifier is trained to tell given rows from new ones; its odds estimate the density
+    ratio, so that rows in places where the augmenter draws too many count less. The authors'
+    published code has such weights, from a logistic regression whose intercept has the wrong
+    sign. A score that takes no weights is computed on rows resampled by weight.
+
+    Parameters
+    ----------
+    augmenter : augmenter
+        What draws the rows.
+    n_folds : int, default=3
+        The classifier is trained so many times, each time on given rows and new ones without
+        those that lean on the rest; a row's odds are the mean over the classifiers.
+    random_state : int, RandomState, Generator or None, default=None
+        Draws the new rows that the classifiers learn from.
+
+    Attributes
+    ----------
+    augmenter_ : augmenter
+        What draws the rows, fitted.
+    classes_ : array of shape (n_classes,)
+        The classes, sorted.
+    n_fits_ : int
+        The number of models fitted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from leavezero.augment import OrthogonalTransform, Weighted
+    >>> X = np.random.default_rng(0).normal(size=(80, 2)) * [1, 5]
+    >>> V = Weighted(OrthogonalTransform(), random_state=0).fit(X, np.tile([0, 1], 40)).sample(9, 0)
+    >>> V.sample_weight.shape
+    (9,)
+    """
+
+    def __init__(self, augmenter: Any, n_folds: int = 3, random_state: RandomState = None) -> None:
+        self.augmenter = augmenter
+        self.n_folds = n_folds
+        self.random_state = random_state
+
+    def _check_parameters(self) -> None:
+        if not isinstance(self.n_folds, int | np.integer) or self.n_folds < 1:
+            raise ValueError(
+                f"n_folds of Weighted must be a positive int, got {self.n_folds!r}. Use 3."
+            )
+
+    def fit(
+        self,
+        X: Table,
+        y: AnyArray,
+        *,
+        sample_weight: AnyArray | None = None,
+        groups: AnyArray | None = None,
+    ) -> Self:
+        """Fit the augmenter, and the classifiers that tell its rows from given ones."""
+        self._check_parameters()
+        root = seed_sequence(self.random_state)
+        seeded = with_seed(clone(self.augmenter), integer_seed(root, "augmenter"))
+        self.augmenter_ = fit_augmenter(seeded, X, y, sample_weight, groups)
+        labels = np.asarray(y)
+        if labels.ndim != 1 or not hasattr(self.augmenter_, "classes_"):
+            raise ValueError(
+                "Weighted needs one column of classes as y. Use the augmenter without weights."
+            )
+        self.classes_ = self.augmenter_.classes_
+        self._featurizer = Featurizer().fit(X)
+        self._judges: dict[int, list[Any]] = {}
+        part = stream(root, "parts").integers(self.n_folds, size=len(labels))
+        for fold in range(self.n_folds):
+            kept = np.flatnonzero(part != fold) if self.n_folds > 1 else np.arange(len(labels))
+            self._fit_judges(take_rows(X, kept), labels[kept], stream(root, "judge", fold))
+        self.n_fits_ = sum(map(len, self._judges.values())) + getattr(self.augmenter_, "n_fits_", 0)
+        return self
+
+    def _fit_judges(self, X: Table, y: AnyArray, rng: np.random.Generator) -> None:
+        """Train a classifier a class on given rows and on new ones drawn from these rows only."""
+        drawn = clone(self.augmenter_).fit(X, y).sample(len(y), rng)
+        given, new = self._featurizer.transform(X), self._featurizer.transform(drawn.X)
+        for code, label in enumerate(self.classes_):
+            real, made = given[y == label], new[drawn.y == label]
+            if real.shape[0] < 5 or made.shape[0] < 5:
+                continue
+            judge = make_pipeline(
+                *([PolynomialFeatures(2)] if given.shape[1] <= _MAX_SQUARED else []),
+                StandardScaler(),
+                LogisticRegression(C=0.1, class_weight="balanced", max_iter=500),
+            )
+            rows = np.vstack([_dense(real), _dense(made)])
+            origin = np.repeat([1, 0], [real.shape[0], made.shape[0]])
+            self._judges.setdefault(code, []).append(judge.fit(rows, origin))
+
+    def _draw(self, n_samples: int, root: np.random.SeedSequence) -> ValidationSet:
+        drawn = self.augmenter_.sample(n_samples, stream(root, "rows"))
+        features = self._featurizer.transform(drawn.X)
+        weights = np.ones(n_samples)
+        for code, label in enumerate(self.classes_):
+            rows = np.flatnonzero(drawn.y == label)
+            if len(rows) and code in self._judges:
+                weights[rows] = _odds(self._judges[code], _dense(features[rows]))
+        if drawn.sample_weight is not None:
+            weights = weights * drawn.sample_weight
+        return replace(drawn, sample_weight=weights)
+
+
+def _odds(judges: list[Any], rows: Floats) -> Floats:
+    """Return each row's mean log-odds to be real as a ratio, with mean 1."""
+    logits = np.mean([judge.decision_function(rows) for judge in judges], axis=0)
+    odds = np.exp(np.clip(logits, -np.log(_LIMIT), np.log(_LIMIT)))
+    return odds / odds.mean()
+
+
+def _dense(rows: Any) -> Floats:
+    return rows.toarray() if hasattr(rows, "toarray") else rows

@@ -1,0 +1,128 @@
+"""What a candidate is judged by, and its value on rows with weights and soft labels."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.metrics import get_scorer, get_scorer_names
+from sklearn.pipeline import Pipeline
+
+from leavezero._typing import AnyArray, Floats
+from leavezero.augment import ValidationSet
+
+OWN_SCORE = "the estimator's own score method"
+_SCORER = type(get_scorer("accuracy"))
+
+
+@dataclass(frozen=True, eq=False)
+class Metric:
+    """A scorer, and the loss of a row where the score is a mean over rows.
+
+    ``scorer`` is None for an estimator with a score method of its own.
+    """
+
+    name: str
+    scorer: Any = None
+
+    @property
+    def row_loss(self) -> "RowLoss | None":
+        """The loss of each row, where the score is one minus, or minus, its mean."""
+        return _ROW_LOSSES.get(self.name)
+
+    @property
+    def looks_at_rows(self) -> bool:
+        """Whether the scorer may look at X itself, and not only at what the model says of it."""
+        return self.scorer is None or not isinstance(self.scorer, _SCORER)
+
+
+@dataclass(frozen=True)
+class RowLoss:
+    """A loss that is averaged over rows: the method it needs, and the score of no loss."""
+
+    method: str
+    losses: Callable[[AnyArray, ValidationSet, AnyArray | None], Floats]
+    best: float
+
+
+def resolve_metric(scoring: Any, owner: str) -> Metric | None:
+    """Return the metric that the user named; None where the model's own default is meant."""
+    if scoring is None:
+        return None
+    if isinstance(scoring, str):
+        try:
+            return Metric(scoring, get_scorer(scoring))
+        except ValueError as error:
+            raise ValueError(
+                f"scoring of {owner} must be a scorer's name or a callable, got {scoring!r}. "
+                f"Use one of {', '.join(get_scorer_names())}."
+            ) from error
+    if callable(scoring):
+        return Metric(getattr(scoring, "__name__", repr(scoring)), scoring)
+    raise ValueError(
+        f"scoring of {owner} must be a scorer's name or a callable, got {scoring!r}. "
+        'Use "accuracy" or "neg_log_loss".'
+    )
+
+
+def default_metric(model: Any) -> Metric:
+    """Return the metric of ``model.score``; scikit-learn's defaults by a faster way."""
+    while isinstance(model, Pipeline):
+        model = model[-1]
+    score = getattr(type(model), "score", None)
+    if score is ClassifierMixin.score:
+        return Metric("accuracy", get_scorer("accuracy"))
+    if score is RegressorMixin.score:
+        return Metric("r2", get_scorer("r2"))
+    return Metric(OWN_SCORE)
+
+
+def zero_one_losses(
+    responses: AnyArray, rows: ValidationSet, classes: AnyArray | None = None
+) -> Floats:
+    """Return 1 for each row whose label was missed, 0 for the others; a share for soft labels."""
+    if rows.posterior is not None:
+        assert classes is not None
+        said = np.searchsorted(classes, responses)
+        hit = rows.posterior[np.arange(len(said)), np.minimum(said, len(classes) - 1)]
+        return (1.0 - hit).astype(np.float32)
+    missed = np.asarray(responses) != np.asarray(rows.y)
+    return (missed.any(axis=1) if missed.ndim == 2 else missed).astype(np.float32)
+
+
+def log_losses(responses: AnyArray, rows: ValidationSet, classes: AnyArray | None = None) -> Floats:
+    """Return minus the log-probability of each row's label, averaged over soft labels."""
+    assert classes is not None
+    probabilities = np.asarray(responses, dtype=np.float64)
+    tiny = np.finfo(probabilities.dtype).eps
+    logs = np.log(np.clip(probabilities / probabilities.sum(axis=1, keepdims=True), tiny, 1.0))
+    if rows.posterior is not None:
+        return -np.sum(rows.posterior * logs, axis=1).astype(np.float32)
+    return -logs[np.arange(len(logs)), np.searchsorted(classes, rows.y)].astype(np.float32)
+
+
+def squared_losses(
+    responses: AnyArray, rows: ValidationSet, classes: AnyArray | None = None
+) -> Floats:
+    """Return the squared error of each row, averaged over outputs."""
+    return _over_outputs((np.asarray(responses) - rows.y) ** 2)
+
+
+def absolute_losses(
+    responses: AnyArray, rows: ValidationSet, classes: AnyArray | None = None
+) -> Floats:
+    """Return the absolute error of each row, averaged over outputs."""
+    return _over_outputs(np.abs(np.asarray(responses) - rows.y))
+
+
+def _over_outputs(losses: AnyArray) -> Floats:
+    return (losses.mean(axis=1) if losses.ndim == 2 else losses).astype(np.float32)
+
+
+_ROW_LOSSES = {
+    "accuracy": RowLoss("predict", zero_one_losses, 1.0),
+    "neg_log_loss": RowLoss("predict_proba", log_losses, 0.0),
+    "neg_mean_squared_error": RowLoss("predict", squared_losses, 0.0),
+    "neg_mean_absolute_error": RowLoss("predict", absolute_losses, 0.0),
+}

@@ -1,0 +1,56 @@
+"""What a model says about the rows of V, asked once."""
+
+from typing import Any
+
+import numpy as np
+
+from leavezero._tables import count_rows, take_rows
+from leavezero._typing import AnyArray, Table
+
+BLOCK_CELLS = 2**23  # at most 64 MiB of float64 features at a time
+
+
+class Responses:
+    """Stands in for a fitted model before a scorer: rows are named by their position in V.
+
+    A scorer calls ``predict``, ``predict_proba`` or ``decision_function`` on what it takes for X.
+    It gets positions instead, and each method answers from what the model said about all of V.
+    """
+
+    def __init__(self, model: Any, X: Table) -> None:
+        self._model = model
+        self._X = X
+        self._said: dict[str, AnyArray] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") and name != "__sklearn_tags__":
+            raise AttributeError(name)
+        found = getattr(self._model, name)
+        if name not in ("predict", "predict_proba", "predict_log_proba", "decision_function"):
+            return found
+        return lambda rows: self.all_of(name)[rows]
+
+    @property
+    def model(self) -> Any:
+        """The fitted model itself."""
+        return self._model
+
+    def all_of(self, method: str) -> AnyArray:
+        """Return what one method says about all rows."""
+        if method not in self._said:
+            self._said[method] = in_blocks(getattr(self._model, method), self._X)
+        return self._said[method]
+
+
+def in_blocks(method: Any, X: Table) -> AnyArray:
+    """Return a method's answers for all rows, made in blocks of bounded memory."""
+    size = block_size(X)
+    starts = range(0, count_rows(X), size)
+    return np.concatenate([method(take_rows(X, slice(at, at + size))) for at in starts])
+
+
+def block_size(X: Table) -> int:
+    """Return how many rows make a block; it depends on the number of columns only."""
+    shape: tuple[int, ...] = getattr(X, "shape", (0,))
+    n_columns = int(np.prod(shape[1:])) if len(shape) > 1 else 1
+    return max(1, BLOCK_CELLS // max(1, n_columns))
