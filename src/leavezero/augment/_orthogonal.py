@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.stats import ortho_group
 
-from leavezero._typing import Floats
+from leavezero._typing import Floats, Ints
 from leavezero.augment._strata import ClassConditionalAugmenter, Stratum, StratumDraw
 
 _MAX_COLUMNS = 2_000
@@ -28,7 +28,7 @@ class OrthogonalTransform(ClassConditionalAugmenter):
     -----
     The published code turns about the origin; turning about the class's mean keeps the mean. Each
     draw turns all rows of a class by one matrix, uniformly distributed over all rotations and
-    reflections.
+    reflections. Constant columns stay as they are.
 
     Examples
     --------
@@ -42,7 +42,7 @@ class OrthogonalTransform(ClassConditionalAugmenter):
 
     takes: ClassVar[frozenset[str]] = frozenset({"several outputs"})
 
-    def _fit_stratum(self, stratum: Stratum) -> Floats:
+    def _fit_stratum(self, stratum: Stratum) -> tuple[Floats, Ints]:
         if stratum.values.shape[1] > _MAX_COLUMNS:
             raise ValueError(
                 f"OrthogonalTransform takes at most {_MAX_COLUMNS} columns, got "
@@ -50,15 +50,17 @@ class OrthogonalTransform(ClassConditionalAugmenter):
             )
         if len(stratum) == 1:
             self._warn_small(stratum, 2, "its row is copied")
-        return stratum.values.mean(axis=0)
+        return stratum.values.mean(axis=0), np.flatnonzero(np.ptp(stratum.values, axis=0) > 0)
 
     def _sample_stratum(
         self, stratum: Stratum, fitted: Any, n_samples: int, rng: np.random.Generator
     ) -> StratumDraw:
-        n_columns = len(fitted)
-        if n_columns == 1:
-            turn = rng.choice([-1.0, 1.0], size=(1, 1))
-        else:
-            turn = ortho_group.rvs(n_columns, random_state=rng)
+        mean, moving = fitted
         rows = rng.integers(len(stratum), size=n_samples)
-        return StratumDraw(fitted + (stratum.values[rows] - fitted) @ turn, rows[:, None])
+        values = stratum.values[rows].copy()
+        if len(moving):
+            turn = rng.choice([-1.0, 1.0], size=(1, 1))
+            if len(moving) > 1:
+                turn = ortho_group.rvs(len(moving), random_state=rng)
+            values[:, moving] = mean[moving] + (values[:, moving] - mean[moving]) @ turn
+        return StratumDraw(values, rows[:, None])

@@ -31,6 +31,8 @@ class Portfolio(BaseAugmenter):
     ----------
     members_ : list of augmenters
         The members, fitted.
+    classes_ : array of shape (n_classes,)
+        The classes, sorted; only where the target is one column of classes.
     n_fits_ : int
         The number of models that the members fitted.
 
@@ -76,6 +78,9 @@ class Portfolio(BaseAugmenter):
             )
             for at, member in enumerate(self.augmenters)
         ]
+        known = [member.classes_ for member in self.members_ if hasattr(member, "classes_")]
+        if known:
+            self.classes_ = known[0]
         self.n_fits_ = sum(getattr(member, "n_fits_", 0) for member in self.members_)
         return self
 
@@ -94,7 +99,7 @@ class Portfolio(BaseAugmenter):
         """Return the classes if any member has soft labels; then all must have them."""
         if all(part.posterior is None for part in parts):
             return None
-        return next(m.classes_ for m in self.members_ if hasattr(m, "classes_"))
+        return self.classes_
 
 
 def fit_augmenter(

@@ -141,7 +141,7 @@ class TeacherLabeled(BaseAugmenter):
         chosen = self.teachers
         if isinstance(chosen, str):
             chosen = default_teachers(
-                classes=target.numbers is None,
+                n_numbers=0 if target.numbers is None else target.numbers.shape[1],
                 sparse=sparse.issparse(features),
                 n_rows=len(taught),
                 n_columns=features.shape[1],

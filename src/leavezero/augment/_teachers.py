@@ -15,6 +15,7 @@ from sklearn.ensemble import (
 from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression, RidgeCV
 from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
+from sklearn.multioutput import MultiOutputRegressor
 from sklearn.naive_bayes import BernoulliNB, GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
@@ -23,11 +24,12 @@ from leavezero._random import with_seed
 from leavezero._typing import AnyArray, Floats, Ints
 
 
-def default_teachers(*, classes: bool, sparse: bool, n_rows: int, n_columns: int) -> list[Any]:
-    """Return a few cheap models of different kinds."""
+def default_teachers(*, n_numbers: int, sparse: bool, n_rows: int, n_columns: int) -> list[Any]:
+    """Return a few cheap models of different kinds; n_numbers is 0 where the target is classes."""
     n_components = min(100, max(10, n_rows // 3))
     neighbors = int(np.clip(round(np.sqrt(n_rows) / 2), 3, 15))
-    if not classes:
+    if n_numbers:
+        boosting: Any = HistGradientBoostingRegressor(max_iter=60, max_leaf_nodes=8)
         return [
             RidgeCV(np.logspace(-2, 4, 7)),
             KNeighborsRegressor(neighbors, weights="distance"),
@@ -40,7 +42,7 @@ def default_teachers(*, classes: bool, sparse: bool, n_rows: int, n_columns: int
                         RidgeCV(np.logspace(-3, 2, 6)),
                     ),
                     ExtraTreesRegressor(60, min_samples_leaf=2),
-                    HistGradientBoostingRegressor(max_iter=60, max_leaf_nodes=8),
+                    MultiOutputRegressor(boosting) if n_numbers > 1 else boosting,
                 ]
             ),
         ]

@@ -56,7 +56,8 @@ def draw_replicates(
     fitted = with_seed(clone(chosen), integer_seed(root, "augmenter"))
     given = {"sample_weight": sample_weight, "groups": groups}
     fitted.fit(X, y, **{name: part for name, part in given.items() if part is not None})
-    classes = getattr(fitted, "classes_", None)
+    one_column_of_names = np.ndim(y) == 1 and np.asarray(y).dtype.kind != "f"
+    classes = getattr(fitted, "classes_", np.unique(y) if one_column_of_names else None)
     fixed = getattr(fitted, "fixed_rows", None)
     if fixed is not None:
         return fitted, Replicates(fixed, 1, classes)

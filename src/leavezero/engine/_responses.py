@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from leavezero._tables import count_rows, take_rows
-from leavezero._typing import AnyArray, Table
+from leavezero._typing import AnyArray, Ints, Table
 
 BLOCK_CELLS = 2**23  # at most 64 MiB of float64 features at a time
 
@@ -28,7 +28,12 @@ class Responses:
         found = getattr(self._model, name)
         if name not in ("predict", "predict_proba", "predict_log_proba", "decision_function"):
             return found
-        return lambda rows: self.all_of(name)[rows]
+
+        def answer(rows: Ints) -> AnyArray:
+            return self.all_of(name)[rows]
+
+        answer.__name__ = name  # scikit-learn reads the method's name from it
+        return answer
 
     @property
     def model(self) -> Any:

@@ -99,7 +99,7 @@ def _evaluate_one(job: Job, candidate: Candidate, floor: float) -> Record:
             model = with_seed(configure(job.estimator, candidate.params), job.seed)
             model.fit(job.X, job.y)
             fitted = time.perf_counter()
-            scores = score_replicates(model, job.replicates, job.metric)
+            [scores] = score_replicates(model, job.replicates, [job.metric])
     except Exception:
         if job.error_score == "raise":
             raise

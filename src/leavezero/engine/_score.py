@@ -1,5 +1,6 @@
 """How well a fitted model does on each replicate of the validation set."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,20 @@ from leavezero.engine._responses import Responses
 _RESAMPLING = np.random.SeedSequence(0)  # the same rows for every candidate
 
 
-def score_replicates(model: Any, replicates: Replicates, metric: Metric | None = None) -> Floats:
-    """Return the model's score on each replicate, averaged over the members of a portfolio."""
-    metric = default_metric(model) if metric is None else metric
+def score_replicates(
+    model: Any, replicates: Replicates, metrics: Sequence[Metric | None]
+) -> list[Floats]:
+    """Return, for each metric, the model's score on each replicate.
+
+    The model is asked once for all of them. Scores are averaged over the members of a portfolio.
+    None is the model's own default metric.
+    """
     responses = Responses(model, replicates.rows.X)
+    chosen = [default_metric(model) if metric is None else metric for metric in metrics]
+    return [_score_one(responses, replicates, metric) for metric in chosen]
+
+
+def _score_one(responses: Responses, replicates: Replicates, metric: Metric) -> Floats:
     scores = []
     for at, rows in enumerate(replicates.slices):
         parts = _parts(replicates.rows, rows)

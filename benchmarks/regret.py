@@ -1,0 +1,78 @@
+"""The regret study: how much a way of choosing costs, and whether "auto" keeps its promise.
+
+    uv run python benchmarks/regret.py run held-back --data DIRECTORY     # resumes where it stopped
+    uv run python benchmarks/regret.py show held-back
+
+The lines go to results/regret/NAME.jsonl; "show" computes tables and figures from them alone.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from leavezero.experiments import STUDIES, draw_regret, read_lines, regret_table, run_all
+
+RESULTS = Path(__file__).parents[1] / "results" / "regret"
+METRICS = ("accuracy", "balanced_accuracy", "roc_auc", "neg_log_loss", "r2")
+
+
+def run(name, directory, jobs, splits):
+    study = STUDIES[name](directory, splits)
+    keys = study.keys()
+    lines = run_all(keys, study, RESULTS / f"{name}.jsonl", protocol=study.protocol(), n_jobs=jobs)
+    for done, line in enumerate(lines, start=1):
+        print(f"{done} of at most {len(keys)}: {line['key']}", file=sys.stderr)
+
+
+def show(name):
+    lines = read_lines(RESULTS / f"{name}.jsonl")
+    present = {m for line in lines for f in line["result"]["families"].values() for m in f}
+    pages = []
+    for metric in METRICS:
+        if metric not in present:
+            continue
+        table = regret_table(lines, metric)
+        pages.append(_page(name, table, len(lines)))
+        figure = RESULTS / f"{name}-{metric}.svg"
+        draw_regret(table, figure, title=f"{name}: {len(table.data)} data sets, {metric}")
+    text = "\n\n".join(pages) + "\n"
+    (RESULTS / f"{name}.md").write_text(text)
+    print(text)
+
+
+def _page(name, table, n_runs):
+    parts = [
+        f"## {name}, {table.metric}: regret in points, {len(table.data)} data sets, {n_runs} runs",
+        table.markdown(),
+        "| way | mean minus 5-fold CV (90 %) | pool minus 5-fold CV (90 %) "
+        "| pool minus mix-up (90 %) | bias, pool |",
+        "|---|---|---|---|---|",
+    ]
+    family = "pool" if "pool" in table.families else "mean"
+    for way in table.ways:
+        cells = [
+            _interval(table.difference(way, "5-fold CV", "mean")),
+            _interval(table.difference(way, "5-fold CV", family)),
+            _interval(table.difference(way, "mix-up", family)),
+            f"{table.mean_bias(way, family):+.2f}",
+        ]
+        parts.append(f"| {way} | " + " | ".join(cells) + " |")
+    return "\n".join([parts[0], "", parts[1], "", *parts[2:]])
+
+
+def _interval(triple):
+    middle, low, high = triple
+    return f"{middle:+.2f} ({low:+.2f} to {high:+.2f})"
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("what", choices=["run", "show"])
+    parser.add_argument("name", choices=sorted(STUDIES))
+    parser.add_argument("--data", default=None, help="a folder of NAME.csv.gz files")
+    parser.add_argument("--jobs", type=int, default=-1)
+    parser.add_argument("--splits", type=int, default=None)
+    words = parser.parse_args()
+    if words.what == "run":
+        run(words.name, words.data, words.jobs, words.splits)
+    show(words.name)
