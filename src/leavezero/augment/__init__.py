@@ -1,7 +1,8 @@
 """Augmenters: draw a validation set from the data, before any candidate is fitted."""
 
-from leavezero.augment._auto import resolve_augmenter
+from leavezero.augment._auto import Choice, resolve_augmenter
 from leavezero.augment._base import BaseAugmenter, TableAugmenter
+from leavezero.augment._calibrated import Calibrated
 from leavezero.augment._copula import CopulaAugmenter
 from leavezero.augment._gaussian import GaussianAugmenter, GaussianMixtureAugmenter
 from leavezero.augment._images import ImageAugmenter
@@ -10,6 +11,7 @@ from leavezero.augment._neighbor_label import NeighborLabelAugmenter
 from leavezero.augment._orthogonal import OrthogonalTransform
 from leavezero.augment._own import Chain, FunctionAugmenter, GivenValidationSet
 from leavezero.augment._portfolio import Portfolio
+from leavezero.augment._references import References
 from leavezero.augment._resampler import ResamplerAugmenter
 from leavezero.augment._strata import ClassConditionalAugmenter
 from leavezero.augment._teacher_labeled import TeacherLabeled
@@ -19,7 +21,9 @@ from leavezero.augment._weighted import Weighted
 
 __all__ = [
     "BaseAugmenter",
+    "Calibrated",
     "Chain",
+    "Choice",
     "ClassConditionalAugmenter",
     "CopulaAugmenter",
     "FunctionAugmenter",
@@ -32,6 +36,7 @@ __all__ = [
     "NeighborMixup",
     "OrthogonalTransform",
     "Portfolio",
+    "References",
     "ResamplerAugmenter",
     "TableAugmenter",
     "TeacherLabeled",

@@ -1,25 +1,117 @@
 """What the word "auto" stands for."""
 
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from scipy import sparse
+
+from leavezero._tables import TableCodec, count_rows, is_pandas, is_polars, is_text
 from leavezero._typing import AnyArray, Table
+from leavezero.augment._calibrated import Calibrated
+from leavezero.augment._copula import CopulaAugmenter
+from leavezero.augment._gaussian import GaussianMixtureAugmenter
+from leavezero.augment._images import ImageAugmenter
 from leavezero.augment._mixup import LabelInvariantMixup
+from leavezero.augment._portfolio import Portfolio
+from leavezero.augment._target import Target
+from leavezero.augment._teacher_labeled import TeacherLabeled
+from leavezero.augment._text import TextAugmenter
+
+MAX_CALIBRATED_ROWS = 5_000
+MAX_CALIBRATED_COLUMNS = 2_000
 
 
-def resolve_augmenter(augmenter: Any, X: Table, y: AnyArray, groups: AnyArray | None = None) -> Any:
+@dataclass(frozen=True)
+class Choice:
+    """An augmenter, and why it was chosen."""
+
+    augmenter: Any
+    reason: str
+
+
+def resolve_augmenter(
+    augmenter: Any,
+    X: Table,
+    y: AnyArray,
+    groups: AnyArray | None = None,
+    *,
+    dear: bool = True,
+) -> Choice:
     """Return the augmenter that the user named, or the one that "auto" stands for.
+
+    Parameters
+    ----------
+    augmenter : "auto" or augmenter
+        What the user said.
+    X, y, groups
+        The data.
+    dear : bool, default=True
+        Whether the candidates' fits cost enough to pay for models that label or calibrate V.
+
+    Returns
+    -------
+    Choice
 
     Examples
     --------
+    >>> import numpy as np
     >>> from leavezero.augment import resolve_augmenter
-    >>> resolve_augmenter("auto", [[0.0], [1.0]], [0, 0])
-    LabelInvariantMixup()
+    >>> X, y = np.random.default_rng(0).normal(size=(40, 2)), np.tile([0, 1], 20)
+    >>> resolve_augmenter("auto", X, y, dear=False).augmenter
+    Portfolio(augmenters=[GaussianMixtureAugmenter(), CopulaAugmenter()])
     """
     if isinstance(augmenter, str) and augmenter == "auto":
-        return LabelInvariantMixup()
+        return _auto(X, Target.of(y, "auto"), groups is not None, dear)
     if hasattr(augmenter, "fit") and hasattr(augmenter, "sample"):
-        return augmenter
+        return Choice(augmenter, "it was given")
     raise ValueError(
         'augmenter must be "auto" or an object with fit(X, y) and sample(n_samples), '
         f"got {augmenter!r}. Use LabelInvariantMixup() for the paper's own."
     )
+
+
+def _auto(X: Table, target: Target, grouped: bool, dear: bool) -> Choice:
+    """Choose by the kind of table, the kind of target and the size of the data."""
+    if is_text(X):
+        return _labeled(TextAugmenter(), "X is text", target, dear)
+    if sparse.issparse(X):
+        return _labeled(LabelInvariantMixup(), "X is sparse", target, dear)
+    shape = _shape(X)
+    if len(shape) > 2:
+        return Choice(ImageAugmenter(shape[1:]), "X holds images")
+    if target.kind == "combinations":
+        return Choice(LabelInvariantMixup(), "y has several outputs of classes")
+    rows, what = _generator(X)
+    if target.kind == "numbers":
+        return Choice(rows, f"{what}, and y is numbers")
+    many = shape[0] > MAX_CALIBRATED_ROWS or shape[1] > MAX_CALIBRATED_COLUMNS
+    if not dear or many or grouped or min(np.bincount(target.codes)) < 2:
+        why = "fits are cheap" if not dear else "rows or columns are many"
+        why = "rows are in groups" if grouped else why
+        return Choice(rows, f"{what}, and {why}")
+    return Choice(Calibrated(rows), f"{what}, and fits are dear enough for reference models")
+
+
+def _generator(X: Table) -> tuple[Any, str]:
+    """Return what draws rows of a table, and what kind of table it is."""
+    if is_pandas(X) or is_polars(X):
+        codec = TableCodec.of(X)
+        complete = not np.isnan(codec.encode(X)).any()
+    else:
+        matrix = np.asarray(X)
+        codec = TableCodec.of(matrix)
+        complete = matrix.dtype.kind != "f" or not np.isnan(matrix).any()
+    if codec.is_mixed or not complete:
+        return CopulaAugmenter(), "X has gaps or columns that are not numbers"
+    return Portfolio([GaussianMixtureAugmenter(), CopulaAugmenter()]), "X is complete numbers"
+
+
+def _labeled(rows: Any, what: str, target: Target, dear: bool) -> Choice:
+    if dear and target.kind != "combinations":
+        return Choice(TeacherLabeled(rows), f"{what}, and fits are dear enough for teachers")
+    return Choice(rows, what)
+
+
+def _shape(X: Table) -> tuple[int, ...]:
+    return tuple(X.shape) if hasattr(X, "shape") else (count_rows(X), *np.shape(X[0]))

@@ -57,7 +57,8 @@ class NeighborLabelAugmenter(TableAugmenter):
     def _fit(self, values: Any, target: Target, groups: Ints | None) -> None:
         if len(target) < 2:
             raise ValueError(
-                "NeighborLabelAugmenter needs at least two rows, got 1 sample. Use LabelInvariantMixup."
+                "NeighborLabelAugmenter needs at least two rows, got 1 sample. "
+                "Use LabelInvariantMixup."
             )
         assert self._codec is not None
         categories = self._codec.categories

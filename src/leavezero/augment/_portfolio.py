@@ -92,8 +92,11 @@ class Portfolio(BaseAugmenter):
             if size
         ]
         labels = self._labels([part for _, part in drawn])
-        width = max(1 if p.origins is None else p.origins.shape[1] for _, p in drawn)
-        return ValidationSet.concatenate([_alike(part, at, labels, width) for at, part in drawn])
+        width = max(0 if p.origins is None else p.origins.shape[1] for _, p in drawn)
+        weighted = any(part.sample_weight is not None for _, part in drawn)
+        return ValidationSet.concatenate(
+            [_alike(part, at, labels, width, weighted) for at, part in drawn]
+        )
 
     def _labels(self, parts: Sequence[ValidationSet]) -> AnyArray | None:
         """Return the classes if any member has soft labels; then all must have them."""
@@ -119,17 +122,24 @@ def one_hot(y: AnyArray, labels: AnyArray) -> Floats:
     return (np.asarray(y)[:, None] == labels[None, :]).astype(np.float64)
 
 
-def _alike(part: ValidationSet, member: int, labels: AnyArray | None, width: int) -> ValidationSet:
+def _alike(
+    part: ValidationSet, member: int, labels: AnyArray | None, width: int, weighted: bool
+) -> ValidationSet:
     """Return a member's rows with the same optional parts as the others'."""
     n_rows = len(part)
-    posterior = part.posterior
+    posterior, weight = part.posterior, part.sample_weight
     if labels is not None and posterior is None:
         posterior = one_hot(part.y, labels)
-    origins = np.full((n_rows, width), -1)
-    if part.origins is not None:
+    if weighted and weight is None:
+        weight = np.ones(n_rows)
+    origins = np.full((n_rows, width), -1) if width else None
+    if origins is not None and part.origins is not None:
         origins[:, : part.origins.shape[1]] = part.origins
-    weight = np.ones(n_rows) if part.sample_weight is None else part.sample_weight
-    members = np.full(n_rows, member)
     return replace(
-        part, posterior=posterior, origins=origins, sample_weight=weight, members=members
+        part,
+        posterior=posterior,
+        origins=origins,
+        sample_weight=weight,
+        members=np.full(n_rows, member),
+        reference_codes=None,  # members of one portfolio need not have the same references
     )

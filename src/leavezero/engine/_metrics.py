@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.metrics import get_scorer, get_scorer_names
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline
 
 from leavezero._typing import AnyArray, Floats
@@ -14,6 +15,7 @@ from leavezero.augment import ValidationSet
 
 OWN_SCORE = "the estimator's own score method"
 _SCORER = type(get_scorer("accuracy"))
+_ACCURACIES = (ClassifierMixin.score, KNeighborsClassifier.score)  # the same, given X
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +32,11 @@ class Metric:
     def row_loss(self) -> "RowLoss | None":
         """The loss of each row, where the score is one minus, or minus, its mean."""
         return _ROW_LOSSES.get(self.name)
+
+    @property
+    def needs_labels_only(self) -> bool:
+        """Whether predicted labels are all that the metric asks for."""
+        return self.name in _OF_LABELS
 
     @property
     def looks_at_rows(self) -> bool:
@@ -71,7 +78,7 @@ def default_metric(model: Any) -> Metric:
     while isinstance(model, Pipeline):
         model = model[-1]
     score = getattr(type(model), "score", None)
-    if score is ClassifierMixin.score:
+    if score in _ACCURACIES:
         return Metric("accuracy", get_scorer("accuracy"))
     if score is RegressorMixin.score:
         return Metric("r2", get_scorer("r2"))
@@ -120,6 +127,26 @@ def _over_outputs(losses: AnyArray) -> Floats:
     return (losses.mean(axis=1) if losses.ndim == 2 else losses).astype(np.float32)
 
 
+_OF_LABELS = frozenset(
+    {
+        "accuracy",
+        "balanced_accuracy",
+        "f1",
+        "f1_macro",
+        "f1_micro",
+        "f1_weighted",
+        "jaccard",
+        "jaccard_macro",
+        "jaccard_weighted",
+        "matthews_corrcoef",
+        "precision",
+        "precision_macro",
+        "precision_weighted",
+        "recall",
+        "recall_macro",
+        "recall_weighted",
+    }
+)
 _ROW_LOSSES = {
     "accuracy": RowLoss("predict", zero_one_losses, 1.0),
     "neg_log_loss": RowLoss("predict_proba", log_losses, 0.0),

@@ -9,6 +9,7 @@ from leavezero._random import stream, substream
 from leavezero._tables import take_rows
 from leavezero._typing import AnyArray, Floats, Ints
 from leavezero.augment import ValidationSet
+from leavezero.engine._calibrate import Calibration, Speaker, calibrate, honest_scores
 from leavezero.engine._draw import Replicates
 from leavezero.engine._metrics import Metric, default_metric
 from leavezero.engine._responses import Responses
@@ -26,10 +27,38 @@ def score_replicates(
     """
     responses = Responses(model, replicates.rows.X)
     chosen = [default_metric(model) if metric is None else metric for metric in metrics]
-    return [_score_one(responses, replicates, metric) for metric in chosen]
+    return [
+        _score_one(responses, replicates, metric) + _bias(responses, replicates, metric)
+        for metric in chosen
+    ]
 
 
-def _score_one(responses: Responses, replicates: Replicates, metric: Metric) -> Floats:
+def _bias(responses: Responses, replicates: Replicates, metric: Metric) -> float:
+    """Return what V's score is off by for this model; 0 where no reference can tell."""
+    if replicates.references is None or metric.looks_at_rows or not metric.needs_labels_only:
+        return 0.0
+    assert replicates.classes is not None
+    known = replicates.calibrations
+    if metric.name not in known:
+        known[metric.name] = _calibration(replicates, replicates.classes, metric)
+    labels = responses.all_of("predict")
+    return known[metric.name].bias(np.searchsorted(replicates.classes, labels))
+
+
+def _calibration(replicates: Replicates, classes: AnyArray, metric: Metric) -> Calibration:
+    """Compare what the references score on V with what they score on rows they have not seen."""
+    said = replicates.rows.reference_codes
+    assert said is not None
+    assert replicates.references is not None
+    on_v = [
+        _score_one(Speaker(classes[column], classes), replicates, metric).mean()
+        for column in said.T
+    ]
+    honest = honest_scores(replicates.references, classes, metric.scorer)
+    return calibrate(said, honest - np.array(on_v))
+
+
+def _score_one(responses: Responses | Speaker, replicates: Replicates, metric: Metric) -> Floats:
     scores = []
     for at, rows in enumerate(replicates.slices):
         parts = _parts(replicates.rows, rows)
@@ -57,7 +86,7 @@ def _parts(V: ValidationSet, rows: slice) -> list[Ints]:
 
 
 def _score_part(
-    responses: Responses, replicates: Replicates, rows: Ints, metric: Metric, replicate: int
+    responses: Any, replicates: Replicates, rows: Ints, metric: Metric, replicate: int
 ) -> float:
     loss = metric.row_loss
     if loss is not None:
@@ -71,7 +100,7 @@ def _score_part(
 
 
 def _score_expanded(
-    responses: Responses, replicates: Replicates, rows: Ints, metric: Metric, replicate: int
+    responses: Any, replicates: Replicates, rows: Ints, metric: Metric, replicate: int
 ) -> float:
     """Score soft labels as weighted copies of a row, one for each class."""
     V = replicates.rows

@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 from leavezero._random import seed_sequence, substream
 from leavezero._tables import count_rows, take_rows
 from leavezero._typing import AnyArray, Table
-from leavezero.augment import ValidationSet
+from leavezero.augment import ValidationSet, resolve_augmenter
 from leavezero.datasets import load_dataset
 from leavezero.engine import Replicates, draw_replicates, resolve_metric, score_replicates
 from leavezero.experiments._families import (
@@ -133,8 +133,9 @@ class _Run:
         sets = {RESUBSTITUTION: Replicates(ValidationSet(self.X, self.y), 1, np.unique(self.y))}
         for at, name in enumerate(self.study.selectors):
             started = time.process_time()
+            choice = resolve_augmenter(augmenting_selectors()[name], self.X, self.y)
             augmenter, sets[name] = draw_replicates(
-                augmenting_selectors()[name],
+                choice.augmenter,
                 self.X,
                 self.y,
                 n_replicates=1,

@@ -3,6 +3,7 @@
 from typing import Any
 
 from leavezero.augment import (
+    Calibrated,
     CopulaAugmenter,
     GaussianAugmenter,
     GaussianMixtureAugmenter,
@@ -40,10 +41,18 @@ def augmenting_selectors() -> dict[str, Any]:
         "mix-up, weighted": Weighted(LabelInvariantMixup()),
         "mix-up, teachers": TeacherLabeled(LabelInvariantMixup()),
         "copula, teachers": TeacherLabeled(CopulaAugmenter()),
+        "mixture and copula": _generators(),
+        "mixture and copula, teachers": TeacherLabeled(_generators()),
         "portfolio": Portfolio(
             [GaussianMixtureAugmenter(), CopulaAugmenter(), NeighborLabelAugmenter()]
         ),
         "portfolio, mixed": Portfolio([CopulaAugmenter(), NeighborLabelAugmenter()]),
+        "mix-up, calibrated": Calibrated(LabelInvariantMixup()),
         "images": ImageAugmenter((8, 8)),
         "auto": "auto",
     }
+
+
+def _generators() -> Portfolio:
+    """Return what "auto" draws rows of numbers by, also where fits are cheap."""
+    return Portfolio([GaussianMixtureAugmenter(), CopulaAugmenter()])

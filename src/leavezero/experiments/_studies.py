@@ -48,15 +48,23 @@ _NUMBERS = (
     "copula",
     "neighbour label",
     "mix-up, teachers",
+    "mixture and copula, teachers",
     "auto",
 )
 _CLASSES = (
-    *_NUMBERS[:1],
+    "mix-up",
+    "neighbour mix-up",
     "orthogonal",
-    *_NUMBERS[1:7],
+    "Gaussian",
+    "Gaussian mixture",
+    "copula",
+    "neighbour label",
     "mix-up, weighted",
-    "copula, teachers",
+    "mix-up, teachers",
     "portfolio",
+    "mixture and copula",
+    "mixture and copula, teachers",
+    "mix-up, calibrated",
     "auto",
 )
 _MIXED = (
@@ -103,6 +111,6 @@ STUDIES: dict[str, Callable[[str | None, int | None], RegretStudy]] = {
     ),
     "mixed": _tables,
     "regression": _regression,
-    "text": lambda directory, n: RegretStudy(("made_documents",), "text", _TEXT, n_splits=n or 5),
+    "text": lambda directory, n: RegretStudy(("ssl_text",), "text", _TEXT, n_splits=n or 5),
     "tuned-on": _classes(TUNED_ON, 3),
 }

@@ -1,9 +1,11 @@
 """The face that all searches share."""
 
+import logging
 from abc import abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Self
 
+import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils import get_tags
@@ -12,16 +14,22 @@ from sklearn.utils.validation import check_is_fitted
 
 from leavezero._random import integer_seed, seed_sequence
 from leavezero._typing import AnyArray, Params, RandomState, Table
+from leavezero.augment import Choice, resolve_augmenter
 from leavezero.engine import (
+    Candidate,
     Job,
     default_metric,
     draw_replicates,
     evaluate,
+    fits_are_dear,
     plan,
+    replicate_size,
     resolve_metric,
     results_table,
 )
 from leavezero.search._checks import check_data, check_error_score, check_estimator_kind
+
+_LOGGER = logging.getLogger("leavezero")
 
 
 def _winner_has(method: str) -> Callable[["BaseSearchLZO"], bool]:
@@ -56,6 +64,7 @@ class BaseSearchLZO(MetaEstimatorMixin, BaseEstimator):
         error_score: Any = float("nan"),
         n_jobs: int | None = None,
         random_state: RandomState = None,
+        verbose: int = 0,
     ) -> None:
         self.estimator = estimator
         self.augmenter = augmenter
@@ -65,6 +74,7 @@ class BaseSearchLZO(MetaEstimatorMixin, BaseEstimator):
         self.error_score = error_score
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
 
     @abstractmethod
     def _proposals(self) -> Iterable[Params]:
@@ -91,8 +101,9 @@ class BaseSearchLZO(MetaEstimatorMixin, BaseEstimator):
         metric = resolve_metric(self.scoring, owner)
         candidates = plan(self.estimator, self._proposals(), owner)
         root = seed_sequence(self.random_state)
+        choice = self._choose_augmenter(X, target, candidates)
         augmenter, replicates = draw_replicates(
-            self.augmenter,
+            choice.augmenter,
             X,
             target,
             n_replicates=self.n_replicates,
@@ -121,6 +132,23 @@ class BaseSearchLZO(MetaEstimatorMixin, BaseEstimator):
         self.scorer_ = chosen.scorer or _own_score
         self.multimetric_ = False
         return self
+
+    def _choose_augmenter(
+        self, X: Table, target: AnyArray, candidates: Sequence[Candidate]
+    ) -> Choice:
+        """Return what draws V, and tell it where the user wants to hear."""
+        n_rows, owner = len(target), type(self).__name__
+        size = replicate_size(self.validation_size, self.n_replicates, n_rows, owner)
+        shape = getattr(X, "shape", (n_rows, 1))
+        n_columns = int(np.prod(shape[1:])) if len(shape) > 1 else 1
+        n_new_rows = size * self.n_replicates
+        dear = fits_are_dear(self.estimator, candidates, n_rows, n_columns, n_new_rows)
+        choice = resolve_augmenter(self.augmenter, X, target, dear=dear)
+        message = f"{owner}: V is drawn by {choice.augmenter!r}, because {choice.reason}."
+        _LOGGER.info(message)
+        if self.verbose:
+            print(message)
+        return choice
 
     @property
     def classes_(self) -> AnyArray:

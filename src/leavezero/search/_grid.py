@@ -24,7 +24,9 @@ class GridSearchLZO(BaseSearchLZO):
         The values to try of each parameter, as for scikit-learn's ``GridSearchCV``. Equal
         candidates are fitted once. ``{}`` is the estimator as it is, one candidate.
     augmenter : "auto" or augmenter, default="auto"
-        What draws the validation set. "auto" is :class:`LabelInvariantMixup`, the paper's own.
+        What draws the validation set. "auto" chooses by the kind of data, and adds reference
+        models that calibrate the score where the candidates' fits are dear enough to pay for
+        them; :class:`LabelInvariantMixup` is the paper's own.
     n_replicates : int, default=10
         How many independent validation sets are drawn; scores are averaged over them.
     validation_size : float or int, default=1.0
@@ -41,6 +43,8 @@ class GridSearchLZO(BaseSearchLZO):
     random_state : int, RandomState, Generator or None, default=None
         The seed of the validation set and of every ``random_state`` of None inside the
         estimator, which is the same for all candidates.
+    verbose : int, default=0
+        1 prints one line that says what draws the validation set, and why.
 
     Attributes
     ----------
@@ -109,6 +113,7 @@ class GridSearchLZO(BaseSearchLZO):
         error_score: Any = float("nan"),
         n_jobs: int | None = None,
         random_state: RandomState = None,
+        verbose: int = 0,
     ) -> None:
         super().__init__(
             estimator,
@@ -119,6 +124,7 @@ class GridSearchLZO(BaseSearchLZO):
             error_score=error_score,
             n_jobs=n_jobs,
             random_state=random_state,
+            verbose=verbose,
         )
         self.param_grid = param_grid
 

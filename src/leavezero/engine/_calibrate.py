@@ -1,0 +1,83 @@
+"""What V's score is off by for a candidate, from what it is off by for reference models."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from leavezero._typing import AnyArray, Floats, Ints
+from leavezero.augment import References
+
+NUGGET = 0.1  # variance of a reference's own deviation, in units of disagreement
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """The bias of V as a function of what a model answers.
+
+    Ordinary kriging (Cressie 1993, section 3.2) of the references' biases ``b``: the variogram is
+    the share of V's rows that two models answer differently, plus the nugget for two different
+    models. With D the matrix of these shares between references and d the candidate's, the bias is
+    ``mean - d @ weights`` where ``(nugget I - D) weights + mean 1 = b`` and ``sum(weights) = 0``.
+    """
+
+    said: Ints
+    weights: Floats
+    mean: float
+
+    def bias(self, codes: Ints) -> float:
+        """Return the honest score minus V's for a model that answers these codes."""
+        return self.mean - float(disagreement(codes[:, None], self.said)[0] @ self.weights)
+
+
+def calibrate(said: Ints, biases: Floats) -> Calibration:
+    """Return the bias as a function of answers, from those of references and their biases.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> said = np.array([[0, 1], [0, 1], [1, 1]])
+    >>> found = calibrate(said, np.array([-0.2, 0.0]))
+    >>> found.bias(said[:, 0]) < found.bias(said[:, 1])
+    True
+    """
+    n_models = said.shape[1]
+    system = np.ones((n_models + 1, n_models + 1))
+    system[:-1, :-1] = NUGGET * np.eye(n_models) - disagreement(said, said)
+    system[-1, -1] = 0.0
+    solution = np.linalg.solve(system, np.append(biases, 0.0))
+    return Calibration(said, solution[:-1], float(solution[-1]))
+
+
+def disagreement(first: Ints, second: Ints) -> Floats:
+    """Return the share of rows on which each pair of columns differs."""
+    return np.array([(column[:, None] != second).mean(axis=0) for column in first.T])
+
+
+class Speaker(ClassifierMixin, BaseEstimator):
+    """Stands in for a fitted model before a scorer: its labels are known, rows are positions."""
+
+    def __init__(self, labels: AnyArray, classes: AnyArray) -> None:
+        self._labels = labels
+        self.classes_ = classes
+
+    def predict(self, rows: Ints) -> AnyArray:
+        """Return the labels at the given positions."""
+        return self._labels[rows]
+
+    def all_of(self, method: str) -> AnyArray:
+        """Return the labels of all rows."""
+        return self._labels
+
+
+def honest_scores(references: References, classes: AnyArray, scorer: Any) -> Floats:
+    """Return each reference's score on given rows that it has not seen."""
+    truth = classes[references.truth]
+    rows = np.arange(len(truth))
+    return np.array(
+        [
+            float(scorer(Speaker(classes[column], classes), rows, truth))
+            for column in references.honest.T
+        ]
+    )
