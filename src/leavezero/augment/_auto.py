@@ -90,7 +90,8 @@ def _auto(X: Table, target: Target, grouped: bool, dear: bool) -> Choice:
         why = "fits are cheap" if not dear else "rows or columns are many"
         why = "rows are in groups" if grouped else why
         return Choice(rows, f"{what}, and {why}")
-    return Choice(Calibrated(rows), f"{what}, and fits are dear enough for reference models")
+    labeled = Calibrated(TeacherLabeled(rows))
+    return Choice(labeled, f"{what}, and fits are dear enough for teachers and references")
 
 
 def _generator(X: Table) -> tuple[Any, str]:

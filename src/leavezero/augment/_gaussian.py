@@ -231,7 +231,7 @@ def best_mixture(rows: Floats, max_components: int, seed: int) -> Any:
     for shape in shapes:
         for size in sizes:
             mixture = GaussianMixture(
-                size, covariance_type=shape, reg_covar=1e-3, random_state=seed
+                size, covariance_type=shape, reg_covar=0.02, random_state=seed
             )
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)  # BIC judges what was reached

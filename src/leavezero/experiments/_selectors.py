@@ -48,6 +48,7 @@ def augmenting_selectors() -> dict[str, Any]:
         ),
         "portfolio, mixed": Portfolio([CopulaAugmenter(), NeighborLabelAugmenter()]),
         "mix-up, calibrated": Calibrated(LabelInvariantMixup()),
+        "mixture and copula, calibrated": Calibrated(_generators()),
         "images": ImageAugmenter((8, 8)),
         "auto": "auto",
     }

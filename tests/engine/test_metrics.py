@@ -1,0 +1,107 @@
+"""Scores on rows with weights, soft labels and members."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.metrics import get_scorer, log_loss, make_scorer
+
+from leavezero.augment import ValidationSet
+from leavezero.engine import Replicates, resolve_metric, score_replicates
+
+
+@pytest.fixture
+def model(two_classes):
+    return LogisticRegression().fit(*two_classes)
+
+
+def score(model, V, metric, classes=(0, 1), n_replicates=1):
+    replicates = Replicates(V, n_replicates, None if classes is None else np.array(classes))
+    [found] = score_replicates(model, replicates, [resolve_metric(metric, "test")])
+    return found
+
+
+METRICS = ["accuracy", "balanced_accuracy", "roc_auc", "neg_log_loss", "f1", "neg_brier_score"]
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_hard_labels_score_as_scikit_learn_does(model, two_classes, metric):
+    """Each replicate by itself."""
+    X, y = two_classes
+    found = score(model, ValidationSet(X, y), metric, n_replicates=2)
+    expected = [get_scorer(metric)(model, X[at], y[at]) for at in (slice(100), slice(100, 200))]
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_soft_labels_that_are_certain_are_hard_ones(model, two_classes, metric):
+    """A posterior of zeros and ones changes nothing."""
+    X, y = two_classes
+    soft = score(model, ValidationSet(X, y, posterior=np.eye(2)[y]), metric)
+    np.testing.assert_allclose(soft, score(model, ValidationSet(X, y), metric), rtol=1e-6)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_weights_count_rows(model, two_classes, metric):
+    """Weight 2 is a row twice, weight 0 no row."""
+    X, y = two_classes
+    weight = np.tile([0.0, 1.0, 2.0, 1.0], 50)
+    rows = np.repeat(np.arange(200), weight.astype(int))
+    found = score(model, ValidationSet(X, y, weight), metric)
+    np.testing.assert_allclose(found, score(model, ValidationSet(X[rows], y[rows]), metric))
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "neg_log_loss"])
+def test_soft_labels_average_over_draws(model, two_classes, metric):
+    """The score on a posterior is the mean score over labels drawn from it."""
+    X, _ = two_classes
+    rng = np.random.default_rng(0)
+    chance = rng.random(200)
+    posterior = np.column_stack([1 - chance, chance])
+    soft = score(model, ValidationSet(X, np.zeros(200, int), posterior=posterior), metric)[0]
+    many = np.tile(X, (300, 1))
+    drawn = (rng.random(len(many)) < np.tile(chance, 300)).astype(int)
+    assert soft == pytest.approx(score(model, ValidationSet(many, drawn), metric)[0], rel=0.02)
+
+
+def test_members_count_the_same_whatever_their_size(model, two_classes):
+    """The mean of the members' scores."""
+    X, y = two_classes
+    members = np.repeat([0, 1], [150, 50])
+    found = score(model, ValidationSet(X, y, members=members), "accuracy")[0]
+    parts = [model.score(X[members == m], y[members == m]) for m in (0, 1)]
+    assert found == pytest.approx(np.mean(parts))
+
+
+def test_a_metric_without_weights_sees_rows_drawn_by_weight(model, two_classes):
+    """Only rows of positive weight, the same for every candidate."""
+    X, y = two_classes
+    weight = (model.predict(X) == y).astype(float)
+    unweighted = make_scorer(lambda truth, said: float(np.mean(truth == said)))
+    V = ValidationSet(X, y, weight)
+    assert score(model, V, unweighted)[0] == 1.0
+    looks_at_rows = lambda estimator, X, y: estimator.score(X, y)  # noqa: E731  (a user's scorer)
+    assert score(model, V, looks_at_rows)[0] == 1.0
+
+
+def test_numbers_and_several_outputs(rng):
+    """Squared and absolute errors, averaged over outputs; R2 by scikit-learn."""
+    X = rng.normal(size=(50, 2))
+    Y = X @ [[1.0, 2.0], [0.5, -1.0]] + rng.normal(size=(50, 2))
+    model = LinearRegression().fit(X, Y)
+    for metric in ("neg_mean_squared_error", "neg_mean_absolute_error", "r2"):
+        found = score(model, ValidationSet(X, Y), metric, classes=None)[0]
+        assert found == pytest.approx(get_scorer(metric)(model, X, Y), rel=1e-5)
+
+
+def test_log_loss_is_scikit_learns(model, two_classes):
+    """Probabilities are clipped alike."""
+    X, y = two_classes
+    found = -score(model, ValidationSet(X, y), "neg_log_loss")[0]
+    assert found == pytest.approx(log_loss(y, model.predict_proba(X)), rel=1e-6)
+
+
+@pytest.mark.parametrize("scoring", ["acc", 3, ["accuracy"]])
+def test_an_unknown_metric_is_refused(scoring):
+    """The message names some that exist."""
+    with pytest.raises(ValueError, match="scoring of GridSearchLZO must be a scorer's name"):
+        resolve_metric(scoring, "GridSearchLZO")
