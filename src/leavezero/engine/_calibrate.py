@@ -1,13 +1,11 @@
 """What V's score is off by for a candidate, from what it is off by for reference models."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from leavezero._typing import AnyArray, Floats, Ints
-from leavezero.augment import References
 
 NUGGET = 0.1  # variance of a reference's own deviation, in units of disagreement
 
@@ -69,15 +67,3 @@ class Speaker(ClassifierMixin, BaseEstimator):
     def all_of(self, method: str) -> AnyArray:
         """Return the labels of all rows."""
         return self._labels
-
-
-def honest_scores(references: References, classes: AnyArray, scorer: Any) -> Floats:
-    """Return each reference's score on given rows that it has not seen."""
-    truth = classes[references.truth]
-    rows = np.arange(len(truth))
-    return np.array(
-        [
-            float(scorer(Speaker(classes[column], classes), rows, truth))
-            for column in references.honest.T
-        ]
-    )

@@ -9,10 +9,11 @@ from leavezero._random import stream, substream
 from leavezero._tables import take_rows
 from leavezero._typing import AnyArray, Floats, Ints
 from leavezero.augment import ValidationSet
-from leavezero.engine._calibrate import Calibration, Speaker, calibrate, honest_scores
+from leavezero.engine._calibrate import Calibration, Speaker, calibrate
 from leavezero.engine._draw import Replicates
 from leavezero.engine._metrics import Metric, default_metric
 from leavezero.engine._responses import Responses
+from leavezero.engine._set_scores import SET_SCORES, answers_for
 
 _RESAMPLING = np.random.SeedSequence(0)  # the same rows for every candidate
 
@@ -54,8 +55,12 @@ def _calibration(replicates: Replicates, classes: AnyArray, metric: Metric) -> C
         _score_one(Speaker(classes[column], classes), replicates, metric).mean()
         for column in said.T
     ]
-    honest = honest_scores(replicates.references, classes, metric.scorer)
-    return calibrate(said, honest - np.array(on_v))
+    known = replicates.references
+    given = Replicates(ValidationSet(known.truth, classes[known.truth]), 1, classes)
+    honest = [
+        _score_one(Speaker(classes[column], classes), given, metric)[0] for column in known.honest.T
+    ]
+    return calibrate(said, np.array(honest) - np.array(on_v))
 
 
 def _score_one(responses: Responses | Speaker, replicates: Replicates, metric: Metric) -> Floats:
@@ -112,6 +117,9 @@ def _score_expanded(
         row, code = np.nonzero(soft > 0)
         at, y = rows[row], replicates.classes[code]
         weight = soft[row, code] * (1.0 if weight is None else weight[row])
+    if metric.name in SET_SCORES and replicates.classes is not None:
+        said = answers_for(metric.name, responses)[at]
+        return SET_SCORES[metric.name](said, y, weight, replicates.classes)
     if weight is None:
         return float(metric.scorer(responses, at, y))
     try:

@@ -2,7 +2,7 @@
 
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -11,7 +11,6 @@ from sklearn.base import clone
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.impute import SimpleImputer
-from sklearn.metrics import get_scorer
 from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
@@ -124,13 +123,14 @@ class _Run:
     def __init__(self, study: RegretStudy, split: tuple[Any, ...], number: int) -> None:
         self.study = study
         self.X, self.X_test, self.y, self.y_test = split
+        self.classes = None if study.kind == "numbers" else np.unique(self.y)
         self.number = number
         self.seconds: dict[str, float] = {}
         self.fits: dict[str, int] = {}
 
     def result(self) -> dict[str, Any]:
         root = substream(seed_sequence(self.study.seed), "run", self.number)
-        sets = {RESUBSTITUTION: Replicates(ValidationSet(self.X, self.y), 1, np.unique(self.y))}
+        sets = {RESUBSTITUTION: Replicates(ValidationSet(self.X, self.y), 1, self.classes)}
         for at, name in enumerate(self.study.selectors):
             started = time.process_time()
             choice = resolve_augmenter(augmenting_selectors()[name], self.X, self.y)
@@ -188,9 +188,10 @@ class _Run:
                     metrics, score_replicates(model, replicates, chosen), strict=True
                 ):
                     scores[metric][name].append(score)
-            for metric in metrics:
-                test_score = get_scorer(metric)(model, self.X_test, self.y_test)
-                scores[metric]["test"].append(test_score)
+            for metric, score in zip(
+                metrics, self._scores(model, self.X_test, self.y_test, metrics), strict=True
+            ):
+                scores[metric]["test"].append(score)
             for name, n_folds in FOLDS.items():
                 for metric, score in self._by_folds(candidate, n_folds, metrics).items():
                     scores[metric][name].append(score)
@@ -199,6 +200,12 @@ class _Run:
             for metric, kept in scores.items()
         }
 
+    def _scores(self, model: Any, X: Table, y: AnyArray, metrics: Sequence[str]) -> list[float]:
+        """Return a model's scores on real rows, asked once for all metrics."""
+        rows = Replicates(ValidationSet(X, y), 1, self.classes)
+        chosen = [resolve_metric(metric, "the study") for metric in metrics]
+        return [float(found[0]) for found in score_replicates(model, rows, chosen)]
+
     def _by_folds(self, candidate: Any, n_folds: int, metrics: Sequence[str]) -> dict[str, float]:
         """Return the mean score over folds, as GridSearchCV computes it."""
         splitter: Any = KFold if self.study.kind == "numbers" else StratifiedKFold
@@ -206,18 +213,10 @@ class _Run:
         found: dict[str, list[float]] = {metric: [] for metric in metrics}
         for inside, outside in folds.split(np.zeros(len(self.y)), self.y):
             model = clone(candidate).fit(take_rows(self.X, inside), self.y[inside])
-            for metric in metrics:
-                held_out = take_rows(self.X, outside), self.y[outside]
-                found[metric].append(_or_nan(get_scorer(metric), model, *held_out))
+            held_out = take_rows(self.X, outside), self.y[outside]
+            for metric, score in zip(metrics, self._scores(model, *held_out, metrics), strict=True):
+                found[metric].append(score)
         return {metric: float(np.mean(values)) for metric, values in found.items()}
-
-
-def _or_nan(scorer: Callable[..., float], model: Any, X: Table, y: AnyArray) -> float:
-    """Return a score, or NaN where a fold lacks a class that the metric needs."""
-    try:
-        return float(scorer(model, X, y))
-    except ValueError:
-        return float("nan")
 
 
 def _preprocessing() -> Any:
