@@ -1,6 +1,5 @@
 """New rows from over-samplers with ``fit_resample``."""
 
-from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -105,11 +104,10 @@ class ResamplerAugmenter(BaseAugmenter):
             return self.resampler
         resampler = clone(self.resampler)
         params = resampler.get_params()
-        if isinstance(params.get("sampling_strategy"), str | Mapping | float | None):
+        if "sampling_strategy" in params:
             totals = self._counts + np.maximum(wanted, 1)
             goals = {plain(k): int(v) for k, v in zip(self.classes_, totals, strict=True)}
-            if "sampling_strategy" in params:
-                resampler.set_params(sampling_strategy=goals)
+            resampler.set_params(sampling_strategy=goals)
         if "random_state" in params:
             resampler.set_params(random_state=integer_seed(root, "resampler"))
         return resampler

@@ -1,20 +1,23 @@
 """Rows weighed by how real they look."""
 
+import warnings
 from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from leavezero._random import integer_seed, seed_sequence, stream, with_seed
-from leavezero._tables import Featurizer, take_rows
+from leavezero._tables import Featurizer, stack_rows, take_rows
 from leavezero._typing import AnyArray, Floats, RandomState, Table
 from leavezero.augment._base import BaseAugmenter
 from leavezero.augment._portfolio import fit_augmenter
 from leavezero.augment._validation_set import ValidationSet
+from leavezero.exceptions import SmallClassWarning
 
 _LIMIT = 10.0  # no row counts more than this, or less than its inverse
 _MAX_SQUARED = 30  # columns up to which products of columns are features too
@@ -98,20 +101,18 @@ class Weighted(BaseAugmenter):
 
     def _fit_judges(self, X: Table, y: AnyArray, rng: np.random.Generator) -> None:
         """Train a classifier a class on given rows and on new ones drawn from these rows only."""
-        drawn = clone(self.augmenter_).fit(X, y).sample(len(y), rng)
+        with warnings.catch_warnings():
+            # A class may be small in a part that is not small in the data.
+            warnings.simplefilter("ignore", SmallClassWarning)
+            drawn = clone(self.augmenter_).fit(X, y).sample(len(y), rng)
         given, new = self._featurizer.transform(X), self._featurizer.transform(drawn.X)
         for code, label in enumerate(self.classes_):
             real, made = given[y == label], new[drawn.y == label]
             if real.shape[0] < 5 or made.shape[0] < 5:
                 continue
-            judge = make_pipeline(
-                *([PolynomialFeatures(2)] if given.shape[1] <= _MAX_SQUARED else []),
-                StandardScaler(),
-                LogisticRegression(C=0.1, class_weight="balanced", max_iter=500),
-            )
-            rows = np.vstack([_dense(real), _dense(made)])
+            rows = stack_rows([real, made])
             origin = np.repeat([1, 0], [real.shape[0], made.shape[0]])
-            self._judges.setdefault(code, []).append(judge.fit(rows, origin))
+            self._judges.setdefault(code, []).append(_judge(rows).fit(rows, origin))
 
     def _draw(self, n_samples: int, root: np.random.SeedSequence) -> ValidationSet:
         drawn = self.augmenter_.sample(n_samples, stream(root, "rows"))
@@ -120,18 +121,23 @@ class Weighted(BaseAugmenter):
         for code, label in enumerate(self.classes_):
             rows = np.flatnonzero(drawn.y == label)
             if len(rows) and code in self._judges:
-                weights[rows] = _odds(self._judges[code], _dense(features[rows]))
+                weights[rows] = _odds(self._judges[code], features[rows])
         if drawn.sample_weight is not None:
             weights = weights * drawn.sample_weight
         return replace(drawn, sample_weight=weights)
 
 
-def _odds(judges: list[Any], rows: Floats) -> Floats:
+def _odds(judges: list[Any], rows: Any) -> Floats:
     """Return each row's mean log-odds to be real as a ratio, with mean 1."""
     logits = np.mean([judge.decision_function(rows) for judge in judges], axis=0)
     odds = np.exp(np.clip(logits, -np.log(_LIMIT), np.log(_LIMIT)))
     return odds / odds.mean()
 
 
-def _dense(rows: Any) -> Floats:
-    return rows.toarray() if hasattr(rows, "toarray") else rows
+def _judge(rows: Any) -> Any:
+    """Return a classifier that tells given rows from new ones, with products of few columns."""
+    model = LogisticRegression(C=0.1, class_weight="balanced", max_iter=500)
+    if sparse.issparse(rows):
+        return model
+    products = [PolynomialFeatures(2)] if rows.shape[1] <= _MAX_SQUARED else []
+    return make_pipeline(*products, StandardScaler(), model)

@@ -98,7 +98,8 @@ def _score_part(
         part = replicates.rows.take_labels(rows)
         said = responses.all_of(loss.method)[rows]
         losses = loss.losses(said, part, replicates.classes)
-        return loss.best - float(np.average(losses.astype(np.float64), weights=part.sample_weight))
+        gains = loss.best - losses.astype(np.float64)  # hits, where the score is accuracy
+        return float(np.average(gains, weights=part.sample_weight))
     if metric.looks_at_rows:
         return _score_rows(responses, replicates.rows, rows, metric, replicate)
     return _score_expanded(responses, replicates, rows, metric, replicate)
