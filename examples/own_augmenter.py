@@ -5,8 +5,7 @@ from sklearn.datasets import load_wine
 from sklearn.svm import SVC
 
 from leavezero import GridSearchLZO
-from leavezero.augment import ClassConditionalAugmenter
-from leavezero.augment._strata import StratumDraw
+from leavezero.augment import ClassConditionalAugmenter, StratumDraw
 from leavezero.testing import check_augmenter
 
 

@@ -5,12 +5,27 @@ from the data by an augmenter. The best model is handed back as it is.
 """
 
 from leavezero._version import __version__
-from leavezero.augment import LabelInvariantMixup, ValidationSet
+from leavezero.augment import (
+    Calibrated,
+    CopulaAugmenter,
+    GaussianMixtureAugmenter,
+    GivenValidationSet,
+    LabelInvariantMixup,
+    Portfolio,
+    TeacherLabeled,
+    ValidationSet,
+)
 from leavezero.search import GridSearchLZO, leave_zero_out_score
 
 __all__ = [
+    "Calibrated",
+    "CopulaAugmenter",
+    "GaussianMixtureAugmenter",
+    "GivenValidationSet",
     "GridSearchLZO",
     "LabelInvariantMixup",
+    "Portfolio",
+    "TeacherLabeled",
     "ValidationSet",
     "__version__",
     "leave_zero_out_score",

@@ -13,7 +13,7 @@ from leavezero.augment._own import Chain, FunctionAugmenter, GivenValidationSet
 from leavezero.augment._portfolio import Portfolio
 from leavezero.augment._references import References
 from leavezero.augment._resampler import ResamplerAugmenter
-from leavezero.augment._strata import ClassConditionalAugmenter
+from leavezero.augment._strata import ClassConditionalAugmenter, Stratum, StratumDraw
 from leavezero.augment._teacher_labeled import TeacherLabeled
 from leavezero.augment._text import TextAugmenter
 from leavezero.augment._validation_set import ValidationSet
@@ -38,6 +38,8 @@ __all__ = [
     "Portfolio",
     "References",
     "ResamplerAugmenter",
+    "Stratum",
+    "StratumDraw",
     "TableAugmenter",
     "TeacherLabeled",
     "TextAugmenter",

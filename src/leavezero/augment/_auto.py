@@ -24,7 +24,14 @@ MAX_CALIBRATED_COLUMNS = 2_000
 
 @dataclass(frozen=True)
 class Choice:
-    """An augmenter, and why it was chosen."""
+    """An augmenter, and why it was chosen.
+
+    Examples
+    --------
+    >>> from leavezero.augment import Choice, CopulaAugmenter
+    >>> Choice(CopulaAugmenter(), "X has gaps").reason
+    'X has gaps'
+    """
 
     augmenter: Any
     reason: str
@@ -101,8 +108,9 @@ def _generator(X: Table) -> tuple[Any, str]:
         complete = not np.isnan(codec.encode(X)).any()
     else:
         matrix = np.asarray(X)
+        matrix = matrix.astype(object) if matrix.dtype.kind in "US" else matrix
         codec = TableCodec.of(matrix)
-        complete = matrix.dtype.kind != "f" or not np.isnan(matrix).any()
+        complete = not np.isnan(codec.encode(matrix)).any()
     if codec.is_mixed or not complete:
         return CopulaAugmenter(), "X has gaps or columns that are not numbers"
     return Portfolio([GaussianMixtureAugmenter(), CopulaAugmenter()]), "X is complete numbers"

@@ -37,6 +37,15 @@ class References:
     """A set of models, with the codes that each gives to the rows it learned from, unseen.
 
     ``honest`` has a column for each model and a row for each of ``truth``, the right codes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from leavezero.augment import Calibrated, CopulaAugmenter
+    >>> X, y = load_iris(return_X_y=True)
+    >>> references = Calibrated(CopulaAugmenter(), random_state=0).fit(X, y).references_
+    >>> references.honest.shape, references.n_fits
+    ((150, 37), 58)
     """
 
     truth: Ints

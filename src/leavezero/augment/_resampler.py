@@ -105,7 +105,8 @@ class ResamplerAugmenter(BaseAugmenter):
         resampler = clone(self.resampler)
         params = resampler.get_params()
         if "sampling_strategy" in params:
-            totals = self._counts + np.maximum(wanted, 1)
+            # At least twice the rows: adaptive over-samplers make none where few are asked for.
+            totals = self._counts + np.maximum(wanted, self._counts)
             goals = {plain(k): int(v) for k, v in zip(self.classes_, totals, strict=True)}
             resampler.set_params(sampling_strategy=goals)
         if "random_state" in params:

@@ -20,6 +20,28 @@ class Stratum:
     """The given rows of one class, or of one class in one group.
 
     Where the target is numbers there is one stratum, and its last columns are the target.
+
+    Parameters
+    ----------
+    name : str
+        The class as a message should show it; empty where the target is numbers.
+    code : int
+        Its position among the sorted classes.
+    members : array of int
+        The positions of its rows in the data.
+    values : array or sparse matrix
+        Its rows, as numbers.
+    categories : array of bool
+        Which columns hold the positions of categories.
+    n_targets : int
+        How many of the last columns are targets.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from leavezero.augment import Stratum
+    >>> len(Stratum("'a'", 0, np.array([2, 5]), np.zeros((2, 3)), np.zeros(3, dtype=bool)))
+    2
     """
 
     name: str
@@ -35,7 +57,15 @@ class Stratum:
 
 @dataclass(frozen=True, eq=False)
 class StratumDraw:
-    """New rows of one stratum; origins are positions among its members, or None."""
+    """New rows of one stratum; origins are positions among its members, or None.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from leavezero.augment import StratumDraw
+    >>> StratumDraw(np.zeros((4, 2)), np.array([[0], [1], [1], [0]])).values.shape
+    (4, 2)
+    """
 
     values: Any
     origins: Ints | None = None
