@@ -12,7 +12,9 @@ from pathlib import Path
 
 from leavezero.experiments import STUDIES, draw_regret, read_lines, regret_table, run_all
 
-RESULTS = Path(__file__).parents[1] / "results" / "regret"
+ROOT = Path(__file__).parents[1]
+RESULTS = ROOT / "results" / "regret"
+GUIDE = ROOT / "docs" / "choosing-an-augmenter.md"
 METRICS = ("accuracy", "balanced_accuracy", "roc_auc", "neg_log_loss", "r2")
 
 
@@ -33,11 +35,26 @@ def show(name):
             continue
         table = regret_table(lines, metric)
         pages.append(_page(name, table, len(lines)))
+        if "MLP" in table.families and metric == "accuracy":
+            rest = regret_table(lines, metric, without=("MLP",))
+            pages.append(_page(f"{name} without MLP", rest, len(lines)))
         figure = RESULTS / f"{name}-{metric}.svg"
         draw_regret(table, figure, title=f"{name}: {len(table.data)} data sets, {metric}")
     text = "\n\n".join(pages) + "\n"
     (RESULTS / f"{name}.md").write_text(text)
+    for metric in sorted(present):
+        fill(GUIDE, f"{name} {metric}", regret_table(lines, metric).markdown())
     print(text)
+
+
+def fill(page, name, table):
+    """Put a table between the two marks that name it in a page of the documentation."""
+    first, last = f"<!-- {name} -->\n", "<!-- end -->"
+    text = page.read_text()
+    if first in text:
+        head, _, tail = text.partition(first)
+        _, _, tail = tail.partition(last)
+        page.write_text(f"{head}{first}{table}\n{last}{tail}")
 
 
 def _page(name, table, n_runs):
@@ -57,7 +74,8 @@ def _page(name, table, n_runs):
             f"{table.mean_bias(way, family):+.2f}",
         ]
         parts.append(f"| {way} | " + " | ".join(cells) + " |")
-    return "\n".join([parts[0], "", parts[1], "", *parts[2:]])
+    bias = ["", "Signed bias: the chosen candidate's own score minus its test score.", ""]
+    return "\n".join([parts[0], "", parts[1], "", *parts[2:], *bias, table.bias_markdown()])
 
 
 def _interval(triple):

@@ -23,3 +23,16 @@ def test_the_code_in_readme_runs():
     assert blocks
     for block in blocks:
         exec(compile(block, "README.md", "exec"), {})
+
+
+def test_every_regret_in_the_guide_comes_from_the_results():
+    """A row of figures stands to the letter in a file that a command made."""
+    made = "".join(page.read_text() for page in (ROOT / "results" / "regret").glob("*.md"))
+    rows = [
+        row
+        for page in ("README.md", "docs/choosing-an-augmenter.md")
+        for row in (ROOT / page).read_text().splitlines()
+        if re.fullmatch(r"\|[^|]+(\| *[-+]?\d+\.\d+ *)+\|", row)
+    ]
+    assert rows
+    assert [row for row in rows if row not in made] == []

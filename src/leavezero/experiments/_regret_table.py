@@ -1,6 +1,6 @@
 """Tables of the regret study, computed from its lines only."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +21,14 @@ class RegretTable:
     ``regret[way][family]`` and ``bias[way][family]`` are arrays over ``data``, NaN where a data
     set has no such family. Regret is the best test score among the candidates minus the chosen
     one's; bias is the chosen one's own score minus its test score.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from leavezero.experiments import RegretTable
+    >>> points = {"auto": {"k-NN": np.array([1.0, 3.0])}}
+    >>> RegretTable("accuracy", ["a", "b"], ["k-NN"], points, points).mean("auto", "k-NN")
+    2.0
     """
 
     metric: str
@@ -61,18 +69,28 @@ class RegretTable:
             return np.nanmean([values[way][name] for name in self.families], axis=0)
         return values[way][family]
 
-    def markdown(self, ways: Sequence[str] | None = None) -> str:
-        """Return the table as Markdown, a row for each way."""
+    def markdown(self) -> str:
+        """Return the regrets as a Markdown table, a row for each way."""
+        return self._markdown(lambda way, family: f"{self.mean(way, family):.2f}")
+
+    def bias_markdown(self) -> str:
+        """Return the signed biases as a Markdown table, a row for each way."""
+        return self._markdown(lambda way, family: f"{self.mean_bias(way, family):+.2f}")
+
+    def _markdown(self, cell: Callable[[str, str], str]) -> str:
         columns = [*self.families, MEAN]
         lines = ["| way | " + " | ".join(columns) + " |", "|---" * (len(columns) + 1) + "|"]
-        for way in ways or self.ways:
-            cells = [f"{self.mean(way, family):.2f}" for family in columns]
-            lines.append(f"| {way} | " + " | ".join(cells) + " |")
+        for way in self.ways:
+            cells = " | ".join(cell(way, family) for family in columns)
+            lines.append(f"| {way} | {cells} |")
         return "\n".join(lines)
 
 
 def regret_table(
-    lines: Iterable[Line], metric: str = "accuracy", data: Sequence[str] | None = None
+    lines: Iterable[Line],
+    metric: str = "accuracy",
+    data: Sequence[str] | None = None,
+    without: Sequence[str] = (),
 ) -> RegretTable:
     """Return the regret of every way from the lines of a study.
 
@@ -84,6 +102,8 @@ def regret_table(
         Which metric candidates are chosen and judged by.
     data : list of str or None, default=None
         The data sets to look at; all where None.
+    without : list of str, default=()
+        Families to leave out, of the pool too.
 
     Examples
     --------
@@ -96,8 +116,9 @@ def regret_table(
     (20.0, 0.0)
     """
     chosen = [line for line in lines if data is None or line["key"]["data"] in data]
+    found_in = [_with_pool(line["result"]["families"], metric, without) for line in chosen]
     runs = [
-        (line["key"]["data"], _with_pool(line["result"]["families"], metric)) for line in chosen
+        (line["key"]["data"], found) for line, found in zip(chosen, found_in, strict=True) if found
     ]
     names = sorted({name for name, _ in runs})
     families = list(dict.fromkeys(family for _, found in runs for family in found))
@@ -121,9 +142,15 @@ def regret_table(
     return RegretTable(metric, names, families, regret, bias)
 
 
-def _with_pool(families: dict[str, Any], metric: str) -> dict[str, dict[str, list[float]]]:
+def _with_pool(
+    families: dict[str, Any], metric: str, without: Sequence[str]
+) -> dict[str, dict[str, list[float]]]:
     """Return the families that have the metric, and all their candidates as one more."""
-    found = {name: scores[metric] for name, scores in families.items() if metric in scores}
+    found = {
+        name: scores[metric]
+        for name, scores in families.items()
+        if metric in scores and name not in without
+    }
     if len(found) > 1:
         ways = next(iter(found.values()))
         found[POOL] = {way: [s for scores in found.values() for s in scores[way]] for way in ways}
