@@ -49,7 +49,7 @@ def dataset_names(directory: str | Path | None = None) -> list[str]:
     Parameters
     ----------
     directory : path or None, default=None
-        A folder of files ``NAME.csv.gz`` whose last column is ``target``.
+        A folder of files ``NAME.csv.gz`` whose last column is the target.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def load_dataset(name: str, directory: str | Path | None = None, seed: int = 0) 
     name : str
         One of :func:`dataset_names`.
     directory : path or None, default=None
-        A folder of files ``NAME.csv.gz`` whose last column is ``target``.
+        A folder of files ``NAME.csv.gz`` whose last column is the target.
     seed : int, default=0
         Of the rows of a made data set.
 
@@ -116,11 +116,9 @@ def _read(name: str, file: Path) -> DataSet:
     import pandas as pd  # reached only where a file is read
 
     frame = pd.read_csv(file)
-    if frame.columns[-1] != "target":
-        raise ValueError(
-            f"{file} ends with the column {frame.columns[-1]!r}. The last column must be 'target'."
-        )
-    X, y = frame.iloc[:, :-1], frame["target"].to_numpy()
+    if frame.shape[1] < 2:
+        raise ValueError(f"{file} has one column. Give features, and the target as the last.")
+    X, y = frame.iloc[:, :-1], frame.iloc[:, -1].to_numpy()
     if all(dtype.kind in "iuf" for dtype in X.dtypes):
         return DataSet(name, X.to_numpy(dtype=np.float64), y, str(file))
     return DataSet(name, X, y, str(file))

@@ -17,7 +17,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from threadpoolctl import threadpool_limits
 
 from leavezero._random import seed_sequence, substream
-from leavezero._tables import count_rows, take_rows
+from leavezero._tables import count_rows, is_pandas, take_rows
 from leavezero._typing import AnyArray, Table
 from leavezero.augment import ValidationSet, resolve_augmenter
 from leavezero.datasets import load_dataset
@@ -159,7 +159,7 @@ class _Run:
         if self.study.kind != "mixed":
             return families
         return {
-            name: [make_pipeline(_preprocessing(), model) for model in families[name]]
+            name: [make_pipeline(_preprocessing(self.X), model) for model in families[name]]
             for name in _MIXED_FAMILIES
         }
 
@@ -219,8 +219,11 @@ class _Run:
         return {metric: float(np.mean(values)) for metric, values in found.items()}
 
 
-def _preprocessing() -> Any:
+def _preprocessing(X: Table) -> Any:
+    """Return what makes complete, standardised numbers of a table with gaps and names."""
     numbers = make_pipeline(SimpleImputer(strategy="median"), StandardScaler())
+    if not is_pandas(X):
+        return numbers
     names = OneHotEncoder(
         handle_unknown="infrequent_if_exist", min_frequency=2, sparse_output=False
     )
