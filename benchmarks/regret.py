@@ -40,10 +40,14 @@ def show(name):
             pages.append(_page(f"{name} without MLP", rest, len(lines)))
         figure = RESULTS / f"{name}-{metric}.svg"
         draw_regret(table, figure, title=f"{name}: {len(table.data)} data sets, {metric}")
+    if "accuracy" in present:
+        pages.append(_summary(name, lines))
     text = "\n\n".join(pages) + "\n"
     (RESULTS / f"{name}.md").write_text(text)
     for metric in sorted(present):
         fill(GUIDE, f"{name} {metric}", regret_table(lines, metric).markdown())
+    if name == "held-back":
+        fill(ROOT / "README.md", "held-back summary", _summary_table(lines))
     print(text)
 
 
@@ -76,6 +80,23 @@ def _page(name, table, n_runs):
         parts.append(f"| {way} | " + " | ".join(cells) + " |")
     bias = ["", "Signed bias: the chosen candidate's own score minus its test score.", ""]
     return "\n".join([parts[0], "", parts[1], "", *parts[2:], *bias, table.bias_markdown()])
+
+
+def _summary(name, lines):
+    return f"## {name}, accuracy, in short: regret in points\n\n{_summary_table(lines)}"
+
+
+def _summary_table(lines):
+    whole, rest = regret_table(lines), regret_table(lines, without=("MLP",))
+    parts = [
+        "| way of choosing | one family at a time | without MLP | all families pooled |",
+        "|---|---|---|---|",
+    ]
+    for way in ("mix-up", "mixture and copula", "auto", "5-fold CV", "10-fold CV"):
+        if way in whole.ways:
+            means = [whole.mean(way, "mean"), rest.mean(way, "mean"), whole.mean(way, "pool")]
+            parts.append(f"| {way} | " + " | ".join(f"{mean:.2f}" for mean in means) + " |")
+    return "\n".join(parts)
 
 
 def _interval(triple):

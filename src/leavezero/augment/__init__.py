@@ -1,5 +1,6 @@
 """Augmenters: draw a validation set from the data, before any candidate is fitted."""
 
+from leavezero.augment._around import AroundAugmenter
 from leavezero.augment._auto import Choice, resolve_augmenter
 from leavezero.augment._base import BaseAugmenter, TableAugmenter
 from leavezero.augment._calibrated import Calibrated
@@ -20,6 +21,7 @@ from leavezero.augment._validation_set import ValidationSet
 from leavezero.augment._weighted import Weighted
 
 __all__ = [
+    "AroundAugmenter",
     "BaseAugmenter",
     "Calibrated",
     "Chain",

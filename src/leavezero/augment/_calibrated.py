@@ -1,17 +1,14 @@
 """Rows with the word of reference models, by which the bias of a score is found."""
 
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import clone
 
-from leavezero._random import integer_seed, seed_sequence, stream, with_seed
-from leavezero._tables import Featurizer
+from leavezero._random import integer_seed, stream
 from leavezero._typing import AnyArray, RandomState, Table
-from leavezero.augment._base import BaseAugmenter
-from leavezero.augment._portfolio import fit_augmenter
+from leavezero.augment._around import AroundAugmenter
 from leavezero.augment._references import References, appoint_references
 from leavezero.augment._target import Target
 from leavezero.augment._teachers import make_folds
@@ -20,7 +17,7 @@ from leavezero.augment._validation_set import ValidationSet
 MAX_REFERENCE_ROWS = 1_000
 
 
-class Calibrated(BaseAugmenter):
+class Calibrated(AroundAugmenter):
     """Let reference models tell how far the score on an augmenter's rows is off.
 
     About thirty cheap models of different kinds are fitted to the data once, in a way that also
@@ -73,22 +70,16 @@ class Calibrated(BaseAugmenter):
         self.augmenter = augmenter
         self.random_state = random_state
 
-    def fit(
+    def _learn(
         self,
         X: Table,
-        y: AnyArray,
-        *,
-        sample_weight: AnyArray | None = None,
-        groups: AnyArray | None = None,
-    ) -> Self:
-        """Fit the augmenter and the reference models to the data."""
-        root = seed_sequence(self.random_state)
-        seeded = with_seed(clone(self.augmenter), integer_seed(root, "augmenter"))
-        self.augmenter_ = fit_augmenter(seeded, X, y, sample_weight, groups)
-        target = Target.of(y, type(self).__name__)
-        self._featurizer = Featurizer().fit(X)
+        target: Target,
+        groups: AnyArray | None,
+        root: np.random.SeedSequence,
+    ) -> int:
+        """Fit the reference models to all rows, or to a random part of many."""
         features = self._featurizer.transform(X)
-        if target.labels is None or target.kind != "classes" or sparse.issparse(features):
+        if target.kind != "classes" or sparse.issparse(features):
             raise ValueError(
                 "Calibrated needs one column of classes as y, and a table that is neither sparse "
                 "nor text. Use TeacherLabeled."
@@ -98,7 +89,6 @@ class Calibrated(BaseAugmenter):
                 "Calibrated does not take groups: a row left out would leave its group behind. "
                 "Use TeacherLabeled."
             )
-        self.classes_: AnyArray = target.labels
         rows = np.arange(len(target))
         if len(rows) > MAX_REFERENCE_ROWS:
             rows = np.sort(stream(root, "rows").choice(rows, MAX_REFERENCE_ROWS, replace=False))
@@ -106,8 +96,7 @@ class Calibrated(BaseAugmenter):
         codes = target.codes[rows]
         folds = make_folds(codes, None, 5, None, seed)
         self.references_: References = appoint_references(features[rows], codes, folds, seed)
-        self.n_fits_ = self.references_.n_fits + getattr(self.augmenter_, "n_fits_", 0)
-        return self
+        return self.references_.n_fits
 
     def _draw(self, n_samples: int, root: np.random.SeedSequence) -> ValidationSet:
         drawn = self.augmenter_.sample(n_samples, stream(root, "rows"))

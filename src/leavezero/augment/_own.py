@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_consistent_length
 from leavezero._random import integer_seed, stream, with_seed
 from leavezero._tables import count_rows
 from leavezero._typing import AnyArray, Table
+from leavezero.augment._around import fit_augmenter
 from leavezero.augment._base import BaseAugmenter
-from leavezero.augment._portfolio import fit_augmenter
 from leavezero.augment._target import Target
 from leavezero.augment._validation_set import ValidationSet
 

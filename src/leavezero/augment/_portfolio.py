@@ -9,6 +9,7 @@ from sklearn.base import clone
 
 from leavezero._random import integer_seed, seed_sequence, stream, with_seed
 from leavezero._typing import AnyArray, Floats, RandomState, Table
+from leavezero.augment._around import fit_augmenter
 from leavezero.augment._base import BaseAugmenter
 from leavezero.augment._strata import quotas
 from leavezero.augment._validation_set import ValidationSet
@@ -103,18 +104,6 @@ class Portfolio(BaseAugmenter):
         if all(part.posterior is None for part in parts):
             return None
         return self.classes_
-
-
-def fit_augmenter(
-    augmenter: Any,
-    X: Table,
-    y: AnyArray,
-    sample_weight: AnyArray | None = None,
-    groups: AnyArray | None = None,
-) -> Any:
-    """Fit an augmenter, and pass weights and groups only where there are any."""
-    given = {"sample_weight": sample_weight, "groups": groups}
-    return augmenter.fit(X, y, **{k: v for k, v in given.items() if v is not None})
 
 
 def one_hot(y: AnyArray, labels: AnyArray) -> Floats:

@@ -1,17 +1,14 @@
 """New rows labelled by a second opinion."""
 
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import clone
 
-from leavezero._random import integer_seed, seed_sequence, stream, with_seed
-from leavezero._tables import Featurizer
+from leavezero._random import integer_seed, stream
 from leavezero._typing import AnyArray, Floats, Ints, RandomState, Table
-from leavezero.augment._base import BaseAugmenter
-from leavezero.augment._portfolio import fit_augmenter
+from leavezero.augment._around import AroundAugmenter
 from leavezero.augment._target import Target
 from leavezero.augment._teachers import Faculty, appoint, default_teachers
 from leavezero.augment._validation_set import ValidationSet
@@ -19,7 +16,7 @@ from leavezero.augment._validation_set import ValidationSet
 MAX_TAUGHT_ROWS = 2_000
 
 
-class TeacherLabeled(BaseAugmenter):
+class TeacherLabeled(AroundAugmenter):
     """Label an augmenter's rows by ordinary models that have not seen the rows' origins.
 
     A new row that keeps its parents' label rewards a model for having memorised that label. Here
@@ -95,33 +92,23 @@ class TeacherLabeled(BaseAugmenter):
                 f"{self.teachers!r}."
             )
 
-    def fit(
+    def _learn(
         self,
         X: Table,
-        y: AnyArray,
-        *,
-        sample_weight: AnyArray | None = None,
-        groups: AnyArray | None = None,
-    ) -> Self:
-        """Fit the augmenter to the data, and cross-fit the teachers."""
-        self._check_parameters()
-        root = seed_sequence(self.random_state)
-        seeded = with_seed(clone(self.augmenter), integer_seed(root, "augmenter"))
-        self.augmenter_ = fit_augmenter(seeded, X, y, sample_weight, groups)
-        target = Target.of(y, type(self).__name__)
+        target: Target,
+        groups: AnyArray | None,
+        root: np.random.SeedSequence,
+    ) -> int:
+        """Cross-fit the teachers."""
         if target.kind == "combinations":
             raise ValueError(
                 "TeacherLabeled does not take several outputs of classes. Use LabelInvariantMixup."
             )
         self._target = target
-        if target.kind == "classes":
-            self.classes_ = target.labels
-        self._featurizer = Featurizer().fit(X)
         features = self._featurizer.transform(X)
         self._faculty, self._taught = self._appointed(features, target, groups, root)
         self.shares_ = self._faculty.shares
-        self.n_fits_ = self._faculty.n_fits + getattr(self.augmenter_, "n_fits_", 0)
-        return self
+        return self._faculty.n_fits
 
     def _appointed(
         self,
@@ -152,7 +139,7 @@ class TeacherLabeled(BaseAugmenter):
             codes,
             part.numbers,
             n_folds=self.n_folds,
-            groups=None if groups is None else np.asarray(groups)[taught],
+            groups=None if groups is None else groups[taught],
             seed=integer_seed(root, "teachers"),
         )
         return faculty, taught

@@ -2,7 +2,7 @@
 
 import warnings
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -11,11 +11,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
-from leavezero._random import integer_seed, seed_sequence, stream, with_seed
-from leavezero._tables import Featurizer, stack_rows, take_rows
+from leavezero._random import stream
+from leavezero._tables import stack_rows, take_rows
 from leavezero._typing import AnyArray, Floats, RandomState, Table
-from leavezero.augment._base import BaseAugmenter
-from leavezero.augment._portfolio import fit_augmenter
+from leavezero.augment._around import AroundAugmenter
+from leavezero.augment._target import Target
 from leavezero.augment._validation_set import ValidationSet
 from leavezero.exceptions import SmallClassWarning
 
@@ -23,7 +23,7 @@ _LIMIT = 10.0  # no row counts more than this, or less than its inverse
 _MAX_SQUARED = 30  # columns up to which products of columns are features too
 
 
-class Weighted(BaseAugmenter):
+class Weighted(AroundAugmenter):
     """Weigh an augmenter's rows by the odds that they are real, class by class.
 
     A classifier is trained to tell given rows from new ones; its odds estimate the density
@@ -71,33 +71,25 @@ class Weighted(BaseAugmenter):
                 f"n_folds of Weighted must be a positive int, got {self.n_folds!r}. Use 3."
             )
 
-    def fit(
+    def _learn(
         self,
         X: Table,
-        y: AnyArray,
-        *,
-        sample_weight: AnyArray | None = None,
-        groups: AnyArray | None = None,
-    ) -> Self:
-        """Fit the augmenter, and the classifiers that tell its rows from given ones."""
-        self._check_parameters()
-        root = seed_sequence(self.random_state)
-        seeded = with_seed(clone(self.augmenter), integer_seed(root, "augmenter"))
-        self.augmenter_ = fit_augmenter(seeded, X, y, sample_weight, groups)
-        labels = np.asarray(y)
-        if labels.ndim != 1 or not hasattr(self.augmenter_, "classes_"):
+        target: Target,
+        groups: AnyArray | None,
+        root: np.random.SeedSequence,
+    ) -> int:
+        """Train the classifiers that tell new rows from given ones."""
+        if target.kind != "classes":
             raise ValueError(
                 "Weighted needs one column of classes as y. Use the augmenter without weights."
             )
-        self.classes_ = self.augmenter_.classes_
-        self._featurizer = Featurizer().fit(X)
+        labels = self.classes_[target.codes]
         self._judges: dict[int, list[Any]] = {}
         part = stream(root, "parts").integers(self.n_folds, size=len(labels))
         for fold in range(self.n_folds):
             kept = np.flatnonzero(part != fold) if self.n_folds > 1 else np.arange(len(labels))
             self._fit_judges(take_rows(X, kept), labels[kept], stream(root, "judge", fold))
-        self.n_fits_ = sum(map(len, self._judges.values())) + getattr(self.augmenter_, "n_fits_", 0)
-        return self
+        return sum(map(len, self._judges.values()))
 
     def _fit_judges(self, X: Table, y: AnyArray, rng: np.random.Generator) -> None:
         """Train a classifier a class on given rows and on new ones drawn from these rows only."""
