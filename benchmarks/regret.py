@@ -89,12 +89,12 @@ def _summary(name, lines):
 def _summary_table(lines):
     whole, rest = regret_table(lines), regret_table(lines, without=("MLP",))
     parts = [
-        "| way of choosing | one family at a time | without MLP | all families pooled |",
-        "|---|---|---|---|",
+        "| way of choosing | one family at a time | without MLP | all pooled | without MLP |",
+        "|---|---|---|---|---|",
     ]
     for way in ("mix-up", "mixture and copula", "auto", "5-fold CV", "10-fold CV"):
         if way in whole.ways:
-            means = [whole.mean(way, "mean"), rest.mean(way, "mean"), whole.mean(way, "pool")]
+            means = [t.mean(way, family) for family in ("mean", "pool") for t in (whole, rest)]
             parts.append(f"| {way} | " + " | ".join(f"{mean:.2f}" for mean in means) + " |")
     return "\n".join(parts)
 

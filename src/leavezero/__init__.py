@@ -15,7 +15,7 @@ from leavezero.augment import (
     TeacherLabeled,
     ValidationSet,
 )
-from leavezero.search import GridSearchLZO, leave_zero_out_score
+from leavezero.search import GridSearchLZO, RandomizedSearchLZO, leave_zero_out_score
 
 __all__ = [
     "Calibrated",
@@ -25,6 +25,7 @@ __all__ = [
     "GridSearchLZO",
     "LabelInvariantMixup",
     "Portfolio",
+    "RandomizedSearchLZO",
     "TeacherLabeled",
     "ValidationSet",
     "__version__",

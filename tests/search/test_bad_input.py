@@ -31,6 +31,12 @@ def test_no_rows():
         search().fit(np.empty((0, 2)), [])
 
 
+def test_one_row():
+    """Nothing can be drawn from it but itself."""
+    with pytest.raises(ValueError, match=r"X given to GridSearchLZO has 1 sample\. Give more"):
+        search().fit(X[:1], Y[:1])
+
+
 def test_different_lengths():
     """Both lengths are named."""
     with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[6, 5\]"):

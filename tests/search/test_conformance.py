@@ -1,14 +1,16 @@
 """scikit-learn's own conformance checks."""
 
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from leavezero import GridSearchLZO, LabelInvariantMixup
+from leavezero import GridSearchLZO, LabelInvariantMixup, RandomizedSearchLZO
 
 
 @parametrize_with_checks(
     [
         GridSearchLZO(LogisticRegression(), {"C": [0.1, 1.0]}, n_replicates=2),
+        GridSearchLZO(Ridge(), {"alpha": [0.1, 1.0]}, n_replicates=2),
+        RandomizedSearchLZO(LogisticRegression(), {"C": [0.1, 1.0]}, n_iter=2, n_replicates=2),
         LabelInvariantMixup(),
     ]
 )

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from leavezero._tables import TableCodec, count_rows, is_pandas, is_polars, is_text
+from leavezero._tables import TableCodec, is_pandas, is_polars, is_text
 from leavezero._typing import AnyArray, Table
 from leavezero.augment._calibrated import Calibrated
 from leavezero.augment._copula import CopulaAugmenter
@@ -103,17 +103,25 @@ def _auto(X: Table, target: Target, grouped: bool, dear: bool) -> Choice:
 
 def _generator(X: Table) -> tuple[Any, str]:
     """Return what draws rows of a table, and what kind of table it is."""
-    if is_pandas(X) or is_polars(X):
-        codec = TableCodec.of(X)
-        complete = not np.isnan(codec.encode(X)).any()
-    else:
-        matrix = np.asarray(X)
-        matrix = matrix.astype(object) if matrix.dtype.kind in "US" else matrix
-        codec = TableCodec.of(matrix)
-        complete = not np.isnan(codec.encode(matrix)).any()
-    if codec.is_mixed or not complete:
+    if not _is_complete_numbers(X):
         return CopulaAugmenter(), "X has gaps or columns that are not numbers"
     return Portfolio([GaussianMixtureAugmenter(), CopulaAugmenter()]), "X is complete numbers"
+
+
+def _is_complete_numbers(X: Table) -> bool:
+    """Tell whether a table holds numbers only; what is no table at all is left to the checks."""
+    if is_pandas(X) or is_polars(X):
+        codec = TableCodec.of(X)
+        return not codec.is_mixed and not np.isnan(codec.encode(X)).any()
+    matrix = np.asarray(X)
+    if matrix.dtype.kind in "iub":
+        return True
+    try:
+        return not np.isnan(matrix.astype(np.float64)).any()
+    except ValueError:  # strings
+        return False
+    except TypeError:  # cells that are neither numbers nor strings
+        return True
 
 
 def _labeled(rows: Any, what: str, target: Target, dear: bool) -> Choice:
@@ -123,4 +131,5 @@ def _labeled(rows: Any, what: str, target: Target, dear: bool) -> Choice:
 
 
 def _shape(X: Table) -> tuple[int, ...]:
-    return tuple(X.shape) if hasattr(X, "shape") else (count_rows(X), *np.shape(X[0]))
+    shape = tuple(X.shape) if hasattr(X, "shape") else np.shape(np.asarray(X))
+    return shape if len(shape) > 1 else (*shape, 1)

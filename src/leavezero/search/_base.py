@@ -77,8 +77,8 @@ class BaseSearchLZO(MetaEstimatorMixin, BaseEstimator):
         self.verbose = verbose
 
     @abstractmethod
-    def _proposals(self) -> Iterable[Params]:
-        """Return the parameters of every candidate."""
+    def _proposals(self, root: np.random.SeedSequence) -> Iterable[Params]:
+        """Return the parameters of every candidate; chance comes from a stream of the root."""
 
     def fit(self, X: Table, y: AnyArray | None = None) -> Self:
         """Fit every candidate once, on all the data, and keep the best (Li et al., Algorithm 1).
@@ -99,8 +99,8 @@ class BaseSearchLZO(MetaEstimatorMixin, BaseEstimator):
         check_error_score(self.error_score, owner)
         target = check_data(self.estimator, X, y, owner)
         metric = resolve_metric(self.scoring, owner)
-        candidates = plan(self.estimator, self._proposals(), owner)
         root = seed_sequence(self.random_state)
+        candidates = plan(self.estimator, self._proposals(root), owner)
         choice = self._choose_augmenter(X, target, candidates)
         augmenter, replicates = draw_replicates(
             choice.augmenter,

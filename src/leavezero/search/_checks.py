@@ -40,6 +40,8 @@ def check_data(estimator: Any, X: Table, y: AnyArray | None, owner: str) -> AnyA
         )
     if count_rows(X) == 0:
         raise ValueError(f"X given to {owner} has 0 rows. Give at least two rows of each class.")
+    if count_rows(X) == 1:
+        raise ValueError(f"X given to {owner} has 1 sample. Give more: one row tells nothing.")
     check_consistent_length(X, y)
     several = getattr(y, "ndim", 1) == 2 and y.shape[1] > 1
     target = y if several else column_or_1d(y, warn=True)

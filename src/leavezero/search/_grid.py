@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
 from sklearn.model_selection import ParameterGrid
 
 from leavezero._typing import Params, RandomState
@@ -128,5 +129,5 @@ class GridSearchLZO(BaseSearchLZO):
         )
         self.param_grid = param_grid
 
-    def _proposals(self) -> Iterable[Params]:
+    def _proposals(self, root: np.random.SeedSequence) -> Iterable[Params]:
         return ParameterGrid(self.param_grid)

@@ -1,0 +1,94 @@
+"""The search over candidates drawn from distributions."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import ParameterSampler
+
+from leavezero._random import integer_seed
+from leavezero._typing import Params, RandomState
+from leavezero.search._base import BaseSearchLZO
+
+
+class RandomizedSearchLZO(BaseSearchLZO):
+    """Choose the best of candidates drawn at random, with one fit each and nothing held out.
+
+    As :class:`GridSearchLZO`, but the candidates are drawn from lists and distributions, as in
+    scikit-learn's ``RandomizedSearchCV``.
+
+    Parameters
+    ----------
+    estimator : classifier or regressor
+        What to fit, with scikit-learn's methods.
+    param_distributions : dict or list of dicts
+        For each parameter a list of values, or a distribution with ``rvs`` such as those of
+        ``scipy.stats``.
+    n_iter : int, default=10
+        How many candidates are drawn. Equal ones are fitted once.
+    augmenter, n_replicates, validation_size, scoring, error_score, n_jobs, verbose
+        As for :class:`GridSearchLZO`.
+    random_state : int, RandomState, Generator or None, default=None
+        The seed of the candidates, of the validation set and of every ``random_state`` of None
+        inside the estimator.
+
+    Attributes
+    ----------
+    best_estimator_, best_params_, best_score_, best_index_, cv_results_, fits_, n_fits_
+        As for :class:`GridSearchLZO`.
+    augmenter_, validation_set_, scorer_, classes_, n_features_in_, feature_names_in_, multimetric_
+        As for :class:`GridSearchLZO`.
+
+    See Also
+    --------
+    GridSearchLZO : Every combination of a grid.
+
+    Examples
+    --------
+    >>> from scipy.stats import loguniform
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.svm import SVC
+    >>> from leavezero import RandomizedSearchLZO
+    >>> X, y = load_iris(return_X_y=True)
+    >>> search = RandomizedSearchLZO(SVC(), {"C": loguniform(0.01, 100)}, n_iter=4, random_state=0)
+    >>> search.fit(X, y).n_fits_
+    4
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        param_distributions: Any,
+        *,
+        n_iter: int = 10,
+        augmenter: Any = "auto",
+        n_replicates: int = 10,
+        validation_size: float = 1.0,
+        scoring: Any = None,
+        error_score: Any = float("nan"),
+        n_jobs: int | None = None,
+        random_state: RandomState = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            estimator,
+            augmenter=augmenter,
+            n_replicates=n_replicates,
+            validation_size=validation_size,
+            scoring=scoring,
+            error_score=error_score,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.param_distributions = param_distributions
+        self.n_iter = n_iter
+
+    def _proposals(self, root: np.random.SeedSequence) -> Iterable[Params]:
+        if not isinstance(self.n_iter, int | np.integer) or self.n_iter < 1:
+            raise ValueError(
+                f"n_iter of RandomizedSearchLZO must be a positive int, got {self.n_iter!r}. "
+                "Use 10 for ten candidates."
+            )
+        seed = integer_seed(root, "proposals")
+        return ParameterSampler(self.param_distributions, self.n_iter, random_state=seed)
