@@ -47,6 +47,7 @@ def show(name):
     for metric in sorted(present):
         fill(GUIDE, f"{name} {metric}", regret_table(lines, metric).markdown())
     if name == "held-back":
+        fill(GUIDE, "held-back bias", regret_table(lines).bias_markdown())
         fill(ROOT / "README.md", "held-back summary", _summary_table(lines))
     print(text)
 

@@ -45,8 +45,10 @@ def check_augmenter(augmenter: Any, data: list[_Data] | None = None) -> None:
     _check_parameters(augmenter)
     _check_not_fitted(augmenter)
     for X, y in _data_sets(getattr(augmenter, "takes", ())) if data is None else data:
+        fitted = clone(augmenter)
+        _check_fit(fitted, (X, y))
         for check in _CHECKS:
-            check(clone(augmenter), (X, y))
+            check(fitted, (X, y))
 
 
 def _data_sets(takes: Any) -> Iterator[_Data]:
@@ -121,7 +123,6 @@ def _check_fit(augmenter: Any, data: _Data) -> None:
 
 def _check_rows(augmenter: Any, data: _Data) -> None:
     X, y = data
-    augmenter.fit(X, y)
     for n_samples in (1, len(y), 3 * len(y) + 1):
         V = augmenter.sample(n_samples, random_state=0)
         assert isinstance(V, ValidationSet), f"{augmenter!r}.sample returns a {type(V).__name__}."
@@ -162,11 +163,11 @@ def _check_format(augmenter: Any, X: Table, X_new: Table) -> None:
 
 
 def _check_label_marginal(augmenter: Any, data: _Data) -> None:
-    X, y = data
+    _, y = data
     if y.dtype.kind == "f":
         return
     labels, counts = np.unique(y, axis=0, return_counts=True)
-    V = augmenter.fit(X, y).sample(10 * len(y), random_state=0)
+    V = augmenter.sample(10 * len(y), random_state=0)
     soft = V.posterior
     if soft is not None:
         drawn = soft.sum(axis=0)
@@ -182,8 +183,8 @@ def _check_label_marginal(augmenter: Any, data: _Data) -> None:
 
 
 def _check_posterior(augmenter: Any, data: _Data) -> None:
-    X, y = data
-    V = augmenter.fit(X, y).sample(2 * len(y), random_state=0)
+    _, y = data
+    V = augmenter.sample(2 * len(y), random_state=0)
     if V.posterior is None:
         return
     proper = np.all(V.posterior >= 0) and np.allclose(V.posterior.sum(axis=1), 1)
@@ -193,16 +194,15 @@ def _check_posterior(augmenter: Any, data: _Data) -> None:
 
 
 def _check_seeds(augmenter: Any, data: _Data) -> None:
-    X, y = data
-    augmenter.fit(X, y)
+    _, y = data
     first, again, other = (augmenter.sample(len(y), random_state=s) for s in (1, 1, 2))
     assert _same(first, again), f"{augmenter!r} draws other rows with the same seed."
     assert not _same(first, other), f"{augmenter!r} draws the same rows with another seed."
 
 
 def _check_origins(augmenter: Any, data: _Data) -> None:
-    X, y = data
-    V = augmenter.fit(X, y).sample(2 * len(y), random_state=0)
+    _, y = data
+    V = augmenter.sample(2 * len(y), random_state=0)
     if V.origins is None:
         return
     assert V.origins.ndim == 2, f"{augmenter!r} must give origins with a row for each new row."
@@ -211,8 +211,6 @@ def _check_origins(augmenter: Any, data: _Data) -> None:
 
 
 def _check_pickle(augmenter: Any, data: _Data) -> None:
-    X, y = data
-    augmenter.fit(X, y)
     copy = pickle.loads(pickle.dumps(augmenter))
     same = _same(augmenter.sample(9, random_state=0), copy.sample(9, random_state=0))
     assert same, f"{augmenter!r} draws other rows after pickling."
@@ -239,7 +237,6 @@ def _label(row: Any) -> Any:
 
 
 _CHECKS: tuple[Callable[[Any, _Data], None], ...] = (
-    _check_fit,
     _check_rows,
     _check_label_marginal,
     _check_posterior,
