@@ -67,14 +67,15 @@ def _page(name, table, n_runs):
         f"## {name}, {table.metric}: regret in points, {len(table.data)} data sets, {n_runs} runs",
         table.markdown(),
         "| way | mean minus 5-fold CV (90 %) | pool minus 5-fold CV (90 %) "
-        "| pool minus mix-up (90 %) | bias, pool |",
-        "|---|---|---|---|---|",
+        "| mean minus mix-up (90 %) | pool minus mix-up (90 %) | bias, pool |",
+        "|---|---|---|---|---|---|",
     ]
     family = "pool" if "pool" in table.families else "mean"
     for way in table.ways:
         cells = [
             _interval(table.difference(way, "5-fold CV", "mean")),
             _interval(table.difference(way, "5-fold CV", family)),
+            _interval(table.difference(way, "mix-up", "mean")),
             _interval(table.difference(way, "mix-up", family)),
             f"{table.mean_bias(way, family):+.2f}",
         ]
