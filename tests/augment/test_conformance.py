@@ -10,6 +10,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from leavezero.augment import (
+    Calibrated,
     Chain,
     CopulaAugmenter,
     FunctionAugmenter,
@@ -81,6 +82,8 @@ def small_classes(rng):
         TeacherLabeled(LabelInvariantMixup(), TEACHERS, random_state=0),
         TeacherLabeled(CopulaAugmenter(), TEACHERS, n_folds=3, random_state=0),
         Weighted(LabelInvariantMixup(), random_state=0),
+        Calibrated(CopulaAugmenter(), random_state=0),
+        Calibrated(TeacherLabeled(LabelInvariantMixup(), TEACHERS), random_state=0),
         Portfolio([LabelInvariantMixup(), CopulaAugmenter()]),
         Portfolio(
             [

@@ -1,5 +1,7 @@
 """V's bias for a candidate is found from reference models."""
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,6 +10,7 @@ from sklearn.metrics import pairwise_distances
 from sklearn.model_selection import LeaveOneOut
 from sklearn.neighbors import KNeighborsClassifier
 
+from leavezero import GridSearchLZO
 from leavezero._random import seed_sequence
 from leavezero.augment import Calibrated, CopulaAugmenter, LabelInvariantMixup, _references
 from leavezero.engine import draw_replicates, resolve_metric, score_replicates
@@ -131,6 +134,26 @@ def test_scores_of_probabilities_are_left_alone(noise):
         [resolve_metric("roc_auc", "test")],
     )
     assert found == plain
+
+
+def test_a_calibrated_search_repeats_with_any_number_of_workers_and_is_pickled(noise):
+    """References travel to workers and to a disk."""
+    augmenter = Calibrated(LabelInvariantMixup())
+    one, two = (
+        GridSearchLZO(
+            KNeighborsClassifier(),
+            {"n_neighbors": [1, 5, 25]},
+            augmenter=augmenter,
+            n_replicates=2,
+            n_jobs=n_jobs,
+            random_state=0,
+        ).fit(*noise)
+        for n_jobs in (1, 2)
+    )
+    scores = [search.cv_results_["mean_test_score"] for search in (one, two)]
+    assert np.array_equal(*scores)
+    copy = pickle.loads(pickle.dumps(two))
+    assert np.array_equal(copy.predict(noise[0]), one.predict(noise[0]))
 
 
 def test_what_cannot_be_calibrated_is_refused(noise):

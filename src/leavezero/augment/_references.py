@@ -8,6 +8,7 @@ draw the row. The others are so cheap that five folds cost less than one fit of 
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -87,13 +88,13 @@ def _neighbors(features: Floats, codes: Ints) -> _Group:
     n_rows = len(codes)
     sizes = sorted({min(k, n_rows - 1) for k in NEIGHBORS})
     index = NearestNeighbors(n_neighbors=sizes[-1]).fit(features)
-    hot = _one_hot(codes)
+    say = partial(_neighbors_say, index, _one_hot(codes), sizes)
+    return np.column_stack(say(None)), say, 1
 
-    def votes(nearest: Ints) -> list[Ints]:
-        return [hot[nearest[:, :k]].sum(axis=1).argmax(axis=1) for k in sizes]
 
-    honest = np.column_stack(votes(index.kneighbors(return_distance=False)))
-    return honest, lambda rows: votes(index.kneighbors(rows, return_distance=False)), 1
+def _neighbors_say(index: Any, hot: Floats, sizes: list[int], rows: Floats | None) -> list[Ints]:
+    nearest = index.kneighbors(rows, return_distance=False)  # None: the given rows, each left out
+    return [hot[nearest[:, :k]].sum(axis=1).argmax(axis=1) for k in sizes]
 
 
 def _kernel_ridges(features: Floats, codes: Ints) -> _Group:
@@ -112,18 +113,21 @@ def _kernel_ridges(features: Floats, codes: Ints) -> _Group:
             gains = values / (values + ridge)
             honest.append(_left_out(vectors, gains, centred, 0.0, share))
             weights.append(vectors @ (turned / (values + ridge)[:, None]))
-
-    def say(rows: Floats) -> list[Ints]:
-        distances = pairwise_distances(rows, features, metric="sqeuclidean")
-        said: list[Ints] = []
-        per_width = len(KERNEL_RIDGES)
-        for at, gamma in enumerate(gammas):
-            kernel = np.exp(-gamma * distances)
-            own = weights[at * per_width : (at + 1) * per_width]
-            said.extend((kernel @ weight + share).argmax(axis=1) for weight in own)
-        return said
-
+    say = partial(_kernel_ridges_say, features, gammas, weights, share)
     return np.column_stack(honest), say, len(gammas)
+
+
+def _kernel_ridges_say(
+    features: Floats, gammas: list[float], weights: list[Floats], share: Floats, rows: Floats
+) -> list[Ints]:
+    distances = pairwise_distances(rows, features, metric="sqeuclidean")
+    said: list[Ints] = []
+    per_width = len(KERNEL_RIDGES)
+    for at, gamma in enumerate(gammas):
+        kernel = np.exp(-gamma * distances)
+        own = weights[at * per_width : (at + 1) * per_width]
+        said.extend((kernel @ weight + share).argmax(axis=1) for weight in own)
+    return said
 
 
 def _ridges(features: Floats, codes: Ints) -> _Group:
@@ -140,11 +144,11 @@ def _ridges(features: Floats, codes: Ints) -> _Group:
         ]
     )
     weights = [right.T @ ((values / (values**2 + ridge))[:, None] * turned) for ridge in RIDGES]
+    return honest, partial(_ridges_say, middle, weights, share), 1
 
-    def say(rows: Floats) -> list[Ints]:
-        return [((rows - middle) @ weight + share).argmax(axis=1) for weight in weights]
 
-    return honest, say, 1
+def _ridges_say(middle: Floats, weights: list[Floats], share: Floats, rows: Floats) -> list[Ints]:
+    return [((rows - middle) @ weight + share).argmax(axis=1) for weight in weights]
 
 
 def _left_out(
@@ -169,7 +173,7 @@ def _forests(features: Floats, codes: Ints, seed: int) -> Iterator[_Group]:
             warnings.simplefilter("ignore", UserWarning)  # a row that every tree drew
             forest.fit(features, codes)
         honest = np.nan_to_num(forest.oob_decision_function_).argmax(axis=1)
-        yield honest[:, None], _speaker([forest]), 1
+        yield honest[:, None], partial(_model_says, forest), 1
 
 
 def _cheap(features: Floats, codes: Ints, folds: Ints, seed: int) -> Iterator[_Group]:
@@ -196,11 +200,11 @@ def _cheap(features: Floats, codes: Ints, folds: Ints, seed: int) -> Iterator[_G
                 whole = with_seed(clone(model), seed).fit(features, codes)
         except (ValueError, np.linalg.LinAlgError):  # a class of one row, for example
             continue
-        yield honest[:, None], _speaker([whole]), n_folds + 1
+        yield honest[:, None], partial(_model_says, whole), n_folds + 1
 
 
-def _speaker(models: list[Any]) -> Callable[[Floats], list[Ints]]:
-    return lambda rows: [model.predict(rows) for model in models]
+def _model_says(model: Any, rows: Floats) -> list[Ints]:
+    return [model.predict(rows)]
 
 
 def _one_hot(codes: Ints) -> Floats:

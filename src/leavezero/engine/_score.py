@@ -73,14 +73,6 @@ def _score_one(responses: Responses | Speaker, replicates: Replicates, metric: M
     return np.array(scores)
 
 
-def row_losses(responses: Responses, replicates: Replicates, metric: Metric) -> Floats | None:
-    """Return the loss of every row of V as float32; None where a score is no mean over rows."""
-    loss = metric.row_loss
-    if loss is None:
-        return None
-    return loss.losses(responses.all_of(loss.method), replicates.rows, replicates.classes)
-
-
 def _parts(V: ValidationSet, rows: slice) -> list[Ints]:
     """Return the rows of one replicate, split by the members of a portfolio."""
     positions = np.arange(rows.start, rows.stop)
