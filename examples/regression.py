@@ -1,4 +1,4 @@
-"""Choose a regressor; features and target of V are drawn together."""
+"""Choose a regressor, with a metric of your choice; V's rows have numbers as targets too."""
 
 from sklearn.datasets import load_diabetes
 from sklearn.linear_model import Ridge

@@ -34,7 +34,8 @@ Y = np.tile([0, 1], 30)
     [
         (X, Y, True, Calibrated, "fits are dear enough for teachers and references"),
         (X, Y, False, Portfolio, "fits are cheap"),
-        (X, X[:, 0], True, Portfolio, "y is numbers"),
+        (X, X[:, 0], True, TeacherLabeled, "y is numbers"),
+        (X, X[:, 0], False, Portfolio, "y is numbers"),
         (X, np.column_stack([Y, Y]), True, LabelInvariantMixup, "several outputs"),
         (np.where(X > 1, np.nan, X), Y, False, CopulaAugmenter, "X has gaps"),
         (pd.DataFrame({"a": ["x", "y"] * 30}), Y, False, CopulaAugmenter, "not numbers"),

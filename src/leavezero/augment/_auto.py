@@ -91,7 +91,7 @@ def _auto(X: Table, target: Target, grouped: bool, dear: bool) -> Choice:
         return Choice(LabelInvariantMixup(), "y has several outputs of classes")
     rows, what = _generator(X)
     if target.kind == "numbers":
-        return Choice(rows, f"{what}, and y is numbers")
+        return _labeled(LabelInvariantMixup(), "y is numbers", target, dear, cheap=rows)
     many = shape[0] > MAX_CALIBRATED_ROWS or shape[1] > MAX_CALIBRATED_COLUMNS
     if not dear or many or grouped or min(np.bincount(target.codes)) < 2:
         why = "fits are cheap" if not dear else "rows or columns are many"
@@ -124,10 +124,11 @@ def _is_complete_numbers(X: Table) -> bool:
         return True
 
 
-def _labeled(rows: Any, what: str, target: Target, dear: bool) -> Choice:
+def _labeled(rows: Any, what: str, target: Target, dear: bool, cheap: Any = None) -> Choice:
+    """Return rows labelled by teachers where they pay; else the rows, or cheaper ones."""
     if dear and target.kind != "combinations":
         return Choice(TeacherLabeled(rows), f"{what}, and fits are dear enough for teachers")
-    return Choice(rows, what)
+    return Choice(rows if cheap is None else cheap, what)
 
 
 def _shape(X: Table) -> tuple[int, ...]:
