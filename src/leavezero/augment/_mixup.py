@@ -196,8 +196,7 @@ def mix(
     array([[3.]])
     """
     if sparse.issparse(first):
-        share = sparse.diags_array(weight[:, 0])
-        return sparse.csr_matrix(share @ first + (sparse.eye_array(len(weight)) - share) @ second)
+        return sparse.csr_matrix(first.multiply(weight) + second.multiply(1.0 - weight))
     # This form gives equal cells back to the bit.
     mixed = second + weight * (first - second)
     whole = np.isnan(mixed)
