@@ -5,7 +5,9 @@ import pytest
 from sklearn.cluster import KMeans
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.semi_supervised import LabelSpreading
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
@@ -82,6 +84,16 @@ def test_numbers_as_classes():
     """A classifier cannot learn numbers."""
     with pytest.raises(ValueError, match="Unknown label type: continuous"):
         search().fit(X, np.linspace(0, 1, 6))
+
+
+@pytest.mark.parametrize("wrap", [lambda model: model, make_pipeline])
+def test_rows_marked_as_unlabelled(wrap):
+    """They are refused with a pointer; elsewhere -1 is a class like any other."""
+    marked = np.array([0, 0, -1, 1, 1, -1])
+    with pytest.raises(ValueError, match=r"marks rows as unlabelled \(-1\). Semi-supervised"):
+        search(estimator=wrap(LabelSpreading()), param_grid={}).fit(X, marked)
+    plain = search(param_grid={}, augmenter=LabelInvariantMixup()).fit(X, marked)
+    assert plain.classes_.tolist() == [-1, 0, 1]
 
 
 def test_unknown_parameters():

@@ -3,7 +3,7 @@
 from leavezero.augment._around import AroundAugmenter
 from leavezero.augment._auto import Choice, resolve_augmenter
 from leavezero.augment._base import BaseAugmenter, TableAugmenter
-from leavezero.augment._calibrated import Calibrated
+from leavezero.augment._calibrated import MAX_REFERENCE_ROWS, Calibrated
 from leavezero.augment._copula import CopulaAugmenter
 from leavezero.augment._gaussian import GaussianAugmenter, GaussianMixtureAugmenter
 from leavezero.augment._images import ImageAugmenter
@@ -21,6 +21,7 @@ from leavezero.augment._validation_set import ValidationSet
 from leavezero.augment._weighted import Weighted
 
 __all__ = [
+    "MAX_REFERENCE_ROWS",
     "AroundAugmenter",
     "BaseAugmenter",
     "Calibrated",

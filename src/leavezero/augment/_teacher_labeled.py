@@ -17,11 +17,11 @@ MAX_TAUGHT_ROWS = 2_000
 
 
 class TeacherLabeled(AroundAugmenter):
-    """Label an augmenter's rows by ordinary models that have not seen the rows' origins.
+    """Label an augmenter's rows by ordinary models that have not seen the rows' origin.
 
     A new row that keeps its parents' label rewards a model for having memorised that label. Here
     a few ordinary models, the teachers, are cross-fitted once on the data; each new row gets the
-    class probabilities that they give it, from the folds that did not see its origins. The
+    class probabilities that they give it, from the folds that did not see its origin. The
     probabilities are kept as soft labels (``posterior``), so that a loss is averaged over classes
     instead of over draws. The cost does not grow with the number of candidates. Candidates of a
     teacher's own kind are favoured a little, since they err where the teacher errs.
@@ -52,9 +52,11 @@ class TeacherLabeled(AroundAugmenter):
 
     Notes
     -----
-    The hard labels ``y`` are drawn from the probabilities. Where the target is numbers, y is the
-    teachers' prediction plus the deviation of a held-out row. Teachers learn from at most 2,000
-    given rows.
+    Where a row has origins in several folds, no model has left out all of them: the row gets the
+    mean over the models that left out one. Pairing origins inside folds avoids that and chose
+    worse. The hard labels ``y`` are drawn from the probabilities. Where the target is numbers, y
+    is the teachers' prediction plus the deviation of a held-out row. Teachers learn from at most
+    2,000 given rows.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Ordinary models that say what the label of a new row would be, none having seen its origins."""
+"""Ordinary models that say what the label of a new row would be, without having seen its origin."""
 
 import warnings
 from collections.abc import Iterator
@@ -96,10 +96,10 @@ class Faculty:
         return sum(map(len, self.models))
 
     def opinion(self, features: Any, origins: Ints | None) -> Floats:
-        """Return what the teachers say about new rows, none of them having seen their origins.
+        """Return what the teachers say about new rows, without having seen their origin.
 
-        A row with origins in several folds gets the mean over those folds; one without origins
-        the mean over all.
+        A row with origins in several folds gets the mean over those folds: each model has left
+        out one of the origins, and none all of them. A row without origins gets the mean over all.
         """
         n_folds = len(self.models[0])
         asked = np.ones((features.shape[0], n_folds), dtype=bool)

@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
+from leavezero.augment import MAX_REFERENCE_ROWS
 from leavezero.engine._plan import Candidate, configure
-
-REFERENCE_ROWS = 1_000
 
 
 def fits_are_dear(
@@ -32,7 +31,7 @@ def fits_are_dear(
 
 def reference_seconds(n_rows: int, n_new_rows: int) -> float:
     """Return a guess of what the reference models cost: their fits, and their word on V."""
-    learned = min(n_rows, REFERENCE_ROWS)
+    learned = min(n_rows, MAX_REFERENCE_ROWS)
     return 0.3 + 1.7e-3 * learned + 3.5e-7 * learned * n_new_rows
 
 
