@@ -15,19 +15,40 @@ from leavezero.augment import (
     TeacherLabeled,
     ValidationSet,
 )
-from leavezero.search import GridSearchLZO, RandomizedSearchLZO, leave_zero_out_score
+from leavezero.engine import OneStandardError, Selection
+from leavezero.search import (
+    CandidateSearchLZO,
+    GridSearchLZO,
+    HalvingGridSearchLZO,
+    HalvingRandomSearchLZO,
+    OptunaSearchLZO,
+    RandomizedSearchLZO,
+    leave_zero_out_curve,
+    leave_zero_out_predict,
+    leave_zero_out_score,
+    leave_zero_out_validate,
+)
 
 __all__ = [
     "Calibrated",
+    "CandidateSearchLZO",
     "CopulaAugmenter",
     "GaussianMixtureAugmenter",
     "GivenValidationSet",
     "GridSearchLZO",
+    "HalvingGridSearchLZO",
+    "HalvingRandomSearchLZO",
     "LabelInvariantMixup",
+    "OneStandardError",
+    "OptunaSearchLZO",
     "Portfolio",
     "RandomizedSearchLZO",
+    "Selection",
     "TeacherLabeled",
     "ValidationSet",
     "__version__",
+    "leave_zero_out_curve",
+    "leave_zero_out_predict",
     "leave_zero_out_score",
+    "leave_zero_out_validate",
 ]

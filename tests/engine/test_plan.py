@@ -8,7 +8,16 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC
 
-from leavezero.engine import plan
+from leavezero.engine import Planner
+
+
+def plan(estimator, settings, owner):
+    """Return the distinct candidates in canonical order."""
+    planner = Planner(owner)
+    for one in settings:
+        planner.candidate(estimator, one)
+    return sorted(planner.candidates, key=lambda candidate: candidate.key)
+
 
 MIXED = [{"C": 2}, {"C": 10.0}, {"gamma": "scale"}, {"gamma": 0.5}, {"C": 2, "gamma": "auto"}]
 
@@ -21,11 +30,12 @@ def test_the_order_depends_on_the_candidates_only():
     assert orders[0].index({"gamma": 0.5}) < orders[0].index({"gamma": "scale"})
 
 
-def test_positions_are_those_of_the_listing():
-    """Results come back as the user listed them."""
-    candidates = plan(SVC(), MIXED, "test")
-    assert [MIXED[c.position] for c in candidates] == [c.params for c in candidates]
-    assert [c.order for c in candidates] == list(range(len(MIXED)))
+def test_candidates_are_listed_as_the_user_named_them():
+    """Results come back in that order."""
+    planner = Planner("test")
+    for params in (*MIXED, MIXED[0]):
+        planner.candidate(SVC(), params)
+    assert [candidate.params for candidate in planner.candidates] == MIXED
 
 
 def test_equal_values_of_any_kind_are_one_candidate():

@@ -191,7 +191,8 @@ def test_a_candidate_with_a_nan_score_is_never_chosen():
         def score(self, X, y, sample_weight=None):
             return np.nan if self.max_depth == 1 else 0.1
 
-    fitted = search(estimator=Moody(), param_grid={"max_depth": [1, 2]}).fit(X, Y)
+    with pytest.warns(CandidateFailedWarning, match="1 of 2 candidates .* are not finite"):
+        fitted = search(estimator=Moody(), param_grid={"max_depth": [1, 2]}).fit(X, Y)
     assert fitted.best_params_ == {"max_depth": 2}
     assert fitted.cv_results_["rank_test_score"].tolist() == [2, 1]
 

@@ -1,27 +1,74 @@
 """The engine: plan, fit each candidate once on all the data, respond, score, select."""
 
+from leavezero.engine._conclude import Conclusion, Confirmation, conclude, witness_of
 from leavezero.engine._cost import fits_are_dear
-from leavezero.engine._draw import Replicates, draw_replicates, replicate_size
+from leavezero.engine._draw import Replicates, draw_replicates, origin_means, replicate_size
+from leavezero.engine._judge import Verdict, judge, score_replicates
+from leavezero.engine._keep import AllModels, BestModel, Keeper, NoModel
 from leavezero.engine._metrics import Metric, default_metric, resolve_metric
-from leavezero.engine._plan import Candidate, plan
+from leavezero.engine._plan import Candidate, Planner
+from leavezero.engine._responses import Responses, in_blocks
 from leavezero.engine._results import results_table
-from leavezero.engine._run import Evaluation, Job, Record, evaluate
-from leavezero.engine._score import score_replicates
+from leavezero.engine._run import Job, Outcome, Record, run
+from leavezero.engine._scoring import SINGLE, Scoring, resolve_scoring
+from leavezero.engine._select import (
+    HighestScore,
+    OneStandardError,
+    Rule,
+    Selection,
+    Standing,
+    Vote,
+    contenders,
+    resolve_rule,
+)
+from leavezero.engine._statistics import Resampled, Witness, resample, standard_error
+from leavezero.engine._strategy import AllAtOnce, Strategy, Trial
 
 __all__ = [
+    "SINGLE",
+    "AllAtOnce",
+    "AllModels",
+    "BestModel",
     "Candidate",
-    "Evaluation",
+    "Conclusion",
+    "Confirmation",
+    "HighestScore",
     "Job",
+    "Keeper",
     "Metric",
+    "NoModel",
+    "OneStandardError",
+    "Outcome",
+    "Planner",
     "Record",
     "Replicates",
+    "Resampled",
+    "Responses",
+    "Rule",
+    "Scoring",
+    "Selection",
+    "Standing",
+    "Strategy",
+    "Trial",
+    "Verdict",
+    "Vote",
+    "Witness",
+    "conclude",
+    "contenders",
     "default_metric",
     "draw_replicates",
-    "evaluate",
     "fits_are_dear",
-    "plan",
+    "in_blocks",
+    "judge",
+    "origin_means",
     "replicate_size",
+    "resample",
     "resolve_metric",
+    "resolve_rule",
+    "resolve_scoring",
     "results_table",
+    "run",
     "score_replicates",
+    "standard_error",
+    "witness_of",
 ]

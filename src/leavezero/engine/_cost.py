@@ -11,22 +11,19 @@ from leavezero.engine._plan import Candidate, configure
 
 
 def fits_are_dear(
-    estimator: Any,
-    candidates: Sequence[Candidate],
-    n_rows: int,
-    n_columns: int,
-    n_new_rows: int,
+    candidates: Sequence[Candidate], n_fits: int, n_rows: int, n_columns: int, n_new_rows: int
 ) -> bool:
-    """Tell whether fitting all candidates takes at least twice as long as the references do.
+    """Tell whether fits of candidates like these take twice as long as the references or more.
 
     Orders of magnitude of one core, measured once; a wrong guess costs some seconds or some
     quality of V, never correctness.
     """
     some = candidates[:: max(1, len(candidates) // 8)]
     guesses = [
-        fit_seconds(configure(estimator, candidate.params), n_rows, n_columns) for candidate in some
+        fit_seconds(configure(candidate.estimator, candidate.settings), n_rows, n_columns)
+        for candidate in some
     ]
-    return len(candidates) * float(np.mean(guesses)) >= 2 * reference_seconds(n_rows, n_new_rows)
+    return n_fits * float(np.mean(guesses)) >= 2 * reference_seconds(n_rows, n_new_rows)
 
 
 def reference_seconds(n_rows: int, n_new_rows: int) -> float:

@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 from leavezero._random import integer_seed, stream, with_seed
 from leavezero._tables import count_rows
-from leavezero._typing import AnyArray, Table
+from leavezero._typing import AnyArray, Floats, Table
 from leavezero.augment import References, ValidationSet
 
 MAX_ROWS = 200_000  # of all replicates together, where their size is a share of the data
@@ -27,6 +27,8 @@ class Replicates:
     n_replicates: int
     classes: AnyArray | None = None
     references: References | None = None
+    given: bool = False  # the user's own rows, not drawn
+    origin_weight: Floats | None = None  # what a row of V weighs by the rows it came from
     calibrations: dict[str, Any] = field(default_factory=dict, repr=False)  # by metric
 
     @property
@@ -51,21 +53,43 @@ def draw_replicates(
     """Fit the augmenter to the data and draw V; return both.
 
     Each replicate has its own random stream, so that more of them leave the first ones as they
-    were.
+    were. Weights reach a row of V from its origins; where the augmenter knows none, V is drawn
+    from the weighted data instead.
     """
     size = replicate_size(validation_size, n_replicates, count_rows(X), owner)
-    fitted = with_seed(clone(augmenter), integer_seed(root, "augmenter"))
-    given = {"sample_weight": sample_weight, "groups": groups}
-    fitted.fit(X, y, **{name: part for name, part in given.items() if part is not None})
+    given = {} if groups is None else {"groups": groups}
+    fitted = with_seed(clone(augmenter), integer_seed(root, "augmenter")).fit(X, y, **given)
     one_column_of_names = np.ndim(y) == 1 and np.asarray(y).dtype.kind != "f"
     classes = getattr(fitted, "classes_", np.unique(y) if one_column_of_names else None)
     fixed = getattr(fitted, "fixed_rows", None)
     if fixed is not None:
-        return fitted, Replicates(fixed, 1, classes)
+        return fitted, Replicates(fixed, 1, classes, given=True)
+    if sample_weight is not None and fitted.sample(1, stream(root, "glance")).origins is None:
+        fitted.fit(X, y, sample_weight=sample_weight, **given)  # V is drawn by weight instead
+        sample_weight = None
     draws = [fitted.sample(size, stream(root, "replicate", r)) for r in range(n_replicates)]
     rows = ValidationSet.concatenate(draws)
     references = None if rows.reference_codes is None else fitted.references_
-    return fitted, Replicates(rows, n_replicates, classes, references)
+    weight = None if sample_weight is None else origin_means(sample_weight, rows)
+    return fitted, Replicates(rows, n_replicates, classes, references, origin_weight=weight)
+
+
+def origin_means(values: AnyArray, rows: ValidationSet) -> Floats:
+    """Return for each row of V the mean value of the rows it came from; 1 where there are none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows = ValidationSet(np.zeros((2, 1)), np.zeros(2), origins=np.array([[0, 1], [1, -1]]))
+    >>> origin_means(np.array([1.0, 3.0]), rows)
+    array([2., 3.])
+    """
+    if rows.origins is None:
+        return np.ones(len(rows))
+    used = rows.origins >= 0
+    sums = np.where(used, np.asarray(values, dtype=np.float64)[rows.origins], 0.0).sum(axis=1)
+    count = used.sum(axis=1)
+    return np.where(count > 0, sums / np.maximum(count, 1), 1.0)
 
 
 def replicate_size(validation_size: float, n_replicates: int, n_samples: int, owner: str) -> int:

@@ -1,7 +1,7 @@
 """What a candidate is judged by, and its value on rows with weights and soft labels."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -10,9 +10,10 @@ from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline
 
-from leavezero._typing import AnyArray, Floats
+from leavezero._typing import AnyArray, Floats, Ints
 from leavezero.augment import ValidationSet
 
+DEFAULT = "the default of each model"
 OWN_SCORE = "the estimator's own score method"
 _SCORER = type(get_scorer("accuracy"))
 _ACCURACIES = (ClassifierMixin.score, KNeighborsClassifier.score)  # the same, given X
@@ -22,16 +23,25 @@ _ACCURACIES = (ClassifierMixin.score, KNeighborsClassifier.score)  # the same, g
 class Metric:
     """A scorer, and the loss of a row where the score is a mean over rows.
 
-    ``scorer`` is None for an estimator with a score method of its own.
+    ``scorer`` is None for an estimator with a score method of its own. What is routed to it:
+    whether it takes the weights of the data, and other parameters, those with an entry for each
+    row of V apart.
     """
 
     name: str
     scorer: Any = None
+    weighted: bool = False
+    constants: Mapping[str, Any] = field(default_factory=dict)
+    by_row: Mapping[str, AnyArray] = field(default_factory=dict)
+
+    def params_at(self, rows: Ints) -> dict[str, Any]:
+        """Return the routed parameters for some rows of V."""
+        return {**self.constants, **{name: value[rows] for name, value in self.by_row.items()}}
 
     @property
     def row_loss(self) -> "RowLoss | None":
         """The loss of each row, where the score is one minus, or minus, its mean."""
-        return _ROW_LOSSES.get(self.name)
+        return None if self.constants or self.by_row else _ROW_LOSSES.get(self.name)
 
     @property
     def needs_labels_only(self) -> bool:
@@ -53,10 +63,10 @@ class RowLoss:
     best: float
 
 
-def resolve_metric(scoring: Any, owner: str) -> Metric | None:
-    """Return the metric that the user named; None where the model's own default is meant."""
+def resolve_metric(scoring: Any, owner: str) -> Metric:
+    """Return the metric that the user named; for None the one that stands for a model's own."""
     if scoring is None:
-        return None
+        return Metric(DEFAULT)
     if isinstance(scoring, str):
         try:
             return Metric(scoring, get_scorer(scoring))
@@ -71,6 +81,14 @@ def resolve_metric(scoring: Any, owner: str) -> Metric | None:
         f"scoring of {owner} must be a scorer's name or a callable, got {scoring!r}. "
         'Use "accuracy" or "neg_log_loss".'
     )
+
+
+def metric_for(model: Any, metric: Metric) -> Metric:
+    """Return the metric, with a default made that of the model."""
+    if metric.name != DEFAULT:
+        return metric
+    own = default_metric(model)
+    return replace(metric, name=own.name, scorer=own.scorer)
 
 
 def default_metric(model: Any) -> Metric:

@@ -1,7 +1,6 @@
-"""Candidates in an order that does not depend on how the user listed them."""
+"""Candidates with a key that does not depend on how the user listed them."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Number
 from typing import Any
 
@@ -9,65 +8,81 @@ import joblib
 import numpy as np
 from sklearn.base import clone
 
+from leavezero._random import with_seed
 from leavezero._typing import Params
 
+Key = tuple[Any, ...]
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class Candidate:
-    """One configuration: parameters to set on the estimator.
+    """One configuration: an estimator, and the parameters to set on it.
 
-    ``position`` is its place among the distinct candidates as the user listed them, ``order``
-    its place in the canonical order, by which ties are broken.
+    ``params`` is what users read; it may name more than is set. ``key`` orders candidates: numbers
+    come in increasing order, then names in alphabetical order, then everything else by a digest of
+    its content. Ties are broken by it.
     """
 
     params: dict[str, Any]
-    position: int
-    order: int
+    key: Key
+    estimator: Any = field(repr=False)
+    settings: dict[str, Any] = field(repr=False)
+
+    def configured(self, seed: int) -> Any:
+        """Return an unfitted model, its open seeds set."""
+        return with_seed(configure(self.estimator, self.settings), seed)
 
 
-def plan(estimator: Any, proposals: Iterable[Params], owner: str) -> tuple[Candidate, ...]:
-    """Return the distinct candidates in canonical order, after a check of their parameters.
-
-    Equal candidates are one. Numbers come in increasing order, then names in alphabetical order,
-    then everything else by a digest of its content.
+class Planner:
+    """Makes candidates of parameters; equal candidates are one.
 
     Examples
     --------
     >>> from sklearn.svm import SVC
-    >>> [c.params for c in plan(SVC(), [{"C": 10}, {"C": 1}, {"C": 10}], "a search")]
-    [{'C': 1}, {'C': 10}]
+    >>> planner = Planner("a search")
+    >>> first = planner.candidate(SVC(), {"C": 10})
+    >>> planner.candidate(SVC(), {"C": 10}) is first
+    True
     """
-    distinct: dict[tuple[Any, ...], dict[str, Any]] = {}
-    for params in proposals:
-        key = _canonical_key(params)
-        if key not in distinct:
-            _check_params(estimator, params, owner)
-            distinct[key] = dict(params)
-    if not distinct:
-        raise ValueError(f"{owner} got an empty grid. Name at least one candidate.")
-    positions = {key: position for position, key in enumerate(distinct)}
-    return tuple(
-        Candidate(distinct[key], positions[key], order)
-        for order, key in enumerate(sorted(distinct))
-    )
+
+    def __init__(self, owner: str) -> None:
+        self._owner = owner
+        self._known: dict[Key, Candidate] = {}
+
+    def candidate(
+        self, estimator: Any, settings: Params, params: Params | None = None
+    ) -> Candidate:
+        """Return the candidate with these settings, after a check of their names."""
+        params = settings if params is None else params
+        key = canonical_key(params)
+        if key not in self._known:
+            _check_settings(estimator, settings, self._owner)
+            self._known[key] = Candidate(dict(params), key, estimator, dict(settings))
+        return self._known[key]
+
+    @property
+    def candidates(self) -> list[Candidate]:
+        """All candidates so far, in the order in which they were first named."""
+        return list(self._known.values())
 
 
-def configure(estimator: Any, params: Params) -> Any:
+def configure(estimator: Any, settings: Params) -> Any:
     """Return an unfitted copy of the estimator with a candidate's parameters set."""
     # Values are copied too: an estimator in a grid must not be shared between candidates.
-    values = {name: clone(value, safe=False) for name, value in params.items()}
+    values = {name: clone(value, safe=False) for name, value in settings.items()}
     return clone(estimator).set_params(**values)
 
 
-def _check_params(estimator: Any, params: Params, owner: str) -> None:
-    try:
-        configure(estimator, params)
-    except ValueError as error:
-        raise ValueError(f"{owner} cannot set {dict(params)!r}. {error}") from error
-
-
-def _canonical_key(params: Params) -> tuple[Any, ...]:
+def canonical_key(params: Params) -> Key:
+    """Return what two candidates are compared by; equal only for equal ones."""
     return tuple((name, *_value_key(params[name])) for name in sorted(params))
+
+
+def _check_settings(estimator: Any, settings: Params, owner: str) -> None:
+    try:
+        configure(estimator, settings)
+    except ValueError as error:
+        raise ValueError(f"{owner} cannot set {dict(settings)!r}. {error}") from error
 
 
 def _value_key(value: Any) -> tuple[int, Any, str]:

@@ -1,30 +1,54 @@
 """Records as the columns of ``cv_results_``."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata
 
 from leavezero._typing import Floats, Ints
-from leavezero.engine._run import Record
+from leavezero.engine._run import Record, rounded
 
 
-def results_table(records: Sequence[Record]) -> dict[str, Any]:
-    """Return equal-length columns with scikit-learn's names, a row for each candidate."""
-    scores = np.array([record.scores for record in records])
+def results_table(records: Sequence[Record], n_replicates: int, error_score: Any) -> dict[str, Any]:
+    """Return equal-length columns with scikit-learn's names, a row for each trial."""
     columns: dict[str, Any] = {}
     for name in ("fit_time", "score_time"):
         columns[f"mean_{name}"] = np.array([getattr(record, name) for record in records])
         columns[f"std_{name}"] = np.zeros(len(records))  # one fit a candidate: nothing to spread
-    params = [record.candidate.params for record in records]
+    columns |= _more_columns([record.trial.columns for record in records])
+    params = [record.trial.candidate.params for record in records]
     columns |= _param_columns(params)
     columns["params"] = params
-    columns |= {f"split{r}_test_score": column for r, column in enumerate(scores.T)}
-    columns["mean_test_score"] = scores.mean(axis=1)
-    columns["std_test_score"] = scores.std(axis=1)
-    columns["rank_test_score"] = ranks(columns["mean_test_score"])
+    fallback = np.nan if error_score == "raise" else error_score
+    for name in metric_names(records):
+        splits = split_scores(records, name, n_replicates, fallback)
+        columns |= {f"split{r}_test_{name}": column for r, column in enumerate(splits.T)}
+        columns[f"mean_test_{name}"] = splits.mean(axis=1)
+        columns[f"std_test_{name}"] = splits.std(axis=1)
+        columns[f"rank_test_{name}"] = ranks(columns[f"mean_test_{name}"])
+        if any(record.train_scores for record in records):
+            columns[f"mean_train_{name}"] = np.array(
+                [record.train_scores.get(name, fallback) for record in records], dtype=np.float64
+            )
+            columns[f"std_train_{name}"] = np.zeros(len(records))
     return columns
+
+
+def metric_names(records: Sequence[Record]) -> list[str]:
+    """Return the names of all metrics, in the order in which they were given."""
+    names = dict.fromkeys(name for record in records for name in record.verdicts)
+    return list(names | dict.fromkeys(n for record in records for n in record.scoring_errors))
+
+
+def split_scores(
+    records: Sequence[Record], name: str, n_replicates: int, fallback: float = np.nan
+) -> Floats:
+    """Return the score of each trial on each replicate."""
+    missing = np.full(n_replicates, fallback, dtype=np.float64)
+    return np.array(
+        [record.verdicts[name].scores if name in record.verdicts else missing for record in records]
+    )
 
 
 def ranks(scores: Floats) -> Ints:
@@ -36,8 +60,13 @@ def ranks(scores: Floats) -> Ints:
     >>> ranks(np.array([0.5, np.nan, 0.9, 0.5]))
     array([2, 4, 1, 2], dtype=int32)
     """
-    comparable = np.where(np.isnan(scores), -np.inf, scores)
-    return rankdata(-comparable, method="min").astype(np.int32)
+    comparable = [-np.inf if np.isnan(score) else rounded(score) for score in scores]
+    return rankdata(-np.array(comparable), method="min").astype(np.int32)
+
+
+def _more_columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    names = dict.fromkeys(name for row in rows for name in row)
+    return {name: np.array([row[name] for row in rows]) for name in names}
 
 
 def _param_columns(params: list[dict[str, Any]]) -> dict[str, Any]:

@@ -1,138 +1,226 @@
-"""The loop: every candidate fitted once on all the data and scored on V."""
+"""The loop: trials of a strategy fitted once and scored on V."""
 
 import time
 import traceback
-import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 
-from leavezero._random import with_seed
-from leavezero._typing import AnyArray, Floats, Table
+from leavezero._tables import take_rows
+from leavezero._typing import AnyArray, Floats, Ints, Table
 from leavezero.engine._draw import Replicates
+from leavezero.engine._judge import Verdict, judge
 from leavezero.engine._metrics import Metric
-from leavezero.engine._plan import Candidate, configure
-from leavezero.engine._score import score_replicates
+from leavezero.engine._plan import Candidate
+from leavezero.engine._responses import Responses
+from leavezero.engine._strategy import Strategy, Trial
 from leavezero.engine._threads import limited_threads
-from leavezero.exceptions import AllCandidatesFailedError, CandidateFailedWarning
+
+if TYPE_CHECKING:
+    from leavezero.engine._keep import Keeper
 
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """What all candidates of a search share."""
+    """What all trials of a search share."""
 
-    estimator: Any
     X: Table
     y: AnyArray
     replicates: Replicates
+    metrics: Mapping[str, Metric]  # by the name of their columns
+    main: str | None  # the metric by which the best is chosen; None if that is not a metric
     seed: int
-    metric: Metric | None = None  # None for each model's own default
+    fit_params: Mapping[str, Any] = field(default_factory=dict)
+    given: Replicates | None = None  # the data themselves, where training scores are wanted
+    given_metrics: Mapping[str, Metric] = field(default_factory=dict)  # the same, for given rows
+    given_weight: Floats | None = None  # what the given rows weigh in a score
+    kept_rows: Ints | None = None  # of V, whose gains are sent back; None for all
     error_score: Any = np.nan
 
 
 @dataclass(frozen=True, eq=False)
 class Record:
-    """What one candidate gave: a score for each replicate, or the traceback of its error."""
+    """What one trial gave: a verdict for each metric, or the traceback of its error.
 
-    candidate: Candidate
-    scores: Floats
+    ``scoring_errors`` are tracebacks of metrics that failed for a model that was fitted.
+    """
+
+    trial: Trial
+    verdicts: Mapping[str, Verdict]
+    train_scores: Mapping[str, float]
     fit_time: float
     score_time: float
+    main_score: float = np.nan
     error: str | None = None
+    scoring_errors: Mapping[str, str] = field(default_factory=dict)
     model: Any = field(default=None, repr=False)
-
-    @property
-    def mean_score(self) -> float:
-        """The final score; what a candidate is chosen by."""
-        return float(np.mean(self.scores))
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation:
-    """All records as the user listed the candidates, and the fitted model of the best one."""
+class Outcome:
+    """The records of all trials by their row, and what ended the search before its end."""
 
     records: tuple[Record, ...]
-    best_index: int
-    best_model: Any
+    n_fits: int
+    stopped: BaseException | None = None
 
 
-def evaluate(
-    job: Job, candidates: tuple[Candidate, ...], *, n_jobs: int | None, owner: str
-) -> Evaluation:
-    """Fit and score all candidates, and keep the best model.
+def run(
+    job: Job,
+    strategy: Strategy,
+    keeper: "Keeper",
+    *,
+    n_jobs: int | None,
+    watch: Callable[[Record], bool],
+) -> Outcome:
+    """Fit and score what the strategy proposes, round by round.
 
-    Only the best model so far stays alive: a worker sends its model back only if its score
-    reaches the best that was known when its work was handed out.
+    ``watch`` hears every record as it arrives; if it says True no further trial is begun. What is
+    finished is kept, also when the user interrupts.
     """
-    best: Record | None = None
-    records: list[Record] = []
+    table: dict[int, Record] = {}
+    n_fits = 0
+    stopped: BaseException | None = None
+    try:
+        while stopped is None and (trials := strategy.ask()):
+            told: dict[int, Record] = {}
+            n_fits += sum(trial.model is None for trial in trials)
+            for record in _in_parallel(job, trials, keeper, n_jobs):
+                if record.trial.may_win:
+                    keeper.offer(record)
+                row = record.trial.row
+                told[row], table[row] = record, replace(record, model=None)
+                if watch(record):
+                    stopped = StopIteration()
+                    break
+            if stopped is None:
+                strategy.tell([told[trial.row] for trial in trials])
+    except KeyboardInterrupt as interrupt:
+        stopped = interrupt
+    records = tuple(table[row] for row in sorted(table))
+    return Outcome(records, n_fits if stopped is None else len(records), stopped)
+
+
+def _in_parallel(
+    job: Job, trials: Sequence[Trial], keeper: "Keeper", n_jobs: int | None
+) -> Iterator[Record]:
+    """Yield records as they are finished; work begins in canonical order."""
+    ordered = sorted(trials, key=lambda trial: trial.candidate.key)
 
     def tasks() -> Iterator[Any]:
-        for candidate in candidates:
-            floor = -np.inf if best is None else best.mean_score
-            yield delayed(_evaluate_one)(job, candidate, floor)
+        for trial in ordered:
+            yield delayed(run_trial)(job, trial, keeper.floor() if trial.may_win else np.inf)
 
-    parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
-    for record in parallel(tasks()):
-        if _beats(record, best):
-            best = record
-        records.append(replace(record, model=None))
-    records.sort(key=lambda record: record.candidate.position)
-    _report_failures(records, job.error_score, owner)
-    if best is None:
-        raise AllCandidatesFailedError(
-            f"Every score of {owner} is NaN, so that no candidate can be chosen. "
-            "Check the score method of the estimator."
-        )
-    return Evaluation(tuple(records), best.candidate.position, best.model)
+    yield from Parallel(n_jobs=n_jobs, return_as="generator_unordered")(tasks())
 
 
-def _evaluate_one(job: Job, candidate: Candidate, floor: float) -> Record:
-    """Fit and score one candidate; keep its model if it reaches the floor."""
+def run_trial(job: Job, trial: Trial, floor: float) -> Record:
+    """Fit and score one candidate; keep its model if its score reaches the floor."""
     started = time.perf_counter()
-    fitted = started
     try:
         with limited_threads():
-            model = with_seed(configure(job.estimator, candidate.params), job.seed)
-            model.fit(job.X, job.y)
-            fitted = time.perf_counter()
-            [scores] = score_replicates(model, job.replicates, [job.metric])
+            model = _fitted(job, trial)
     except Exception:
         if job.error_score == "raise":
             raise
-        scores = np.full(job.replicates.n_replicates, job.error_score, dtype=np.float64)
         elapsed = time.perf_counter() - started
-        return Record(candidate, scores, elapsed, 0.0, error=traceback.format_exc())
+        return Record(trial, {}, {}, elapsed, 0.0, error=traceback.format_exc())
+    fitted = time.perf_counter()
+    with limited_threads():
+        verdicts, errors = _verdicts(job, model, job.replicates, job.metrics)
+        on_data: dict[str, Verdict] = {}
+        if job.given is not None:  # an error on the data is one on V too
+            on_data, _ = _verdicts(job, model, job.given, job.given_metrics)
     scored = time.perf_counter()
-    record = Record(candidate, scores, fitted - started, scored - fitted, model=model)
-    return record if record.mean_score >= floor else replace(record, model=None)
+    main = _main_score(job, verdicts)
+    sent = trial.passes is not None or main >= floor or floor == -np.inf
+    return Record(
+        trial,
+        {name: verdict.at(job.kept_rows) for name, verdict in verdicts.items()},
+        {name: float(verdict.scores[0]) for name, verdict in on_data.items()},
+        fitted - started,
+        scored - fitted,
+        main,
+        scoring_errors=errors,
+        model=model if sent else None,
+    )
 
 
-def _beats(record: Record, best: Record | None) -> bool:
-    """Tell whether a record is the best so far; ties go to the first in canonical order."""
-    if record.error is not None or np.isnan(record.mean_score):
-        return False
-    if best is None or record.mean_score != best.mean_score:
-        return best is None or record.mean_score > best.mean_score
-    return record.candidate.order < best.candidate.order
+def fit_on(job: Job, candidate: Candidate, rows: Ints | None) -> Any:
+    """Return a candidate fitted to some of the given rows; None for all."""
+    (X, y), params = _data(job, rows)
+    return candidate.configured(job.seed).fit(X, y, **params)
 
 
-def _report_failures(records: list[Record], error_score: Any, owner: str) -> None:
-    errors = [record.error for record in records if record.error is not None]
-    if not errors:
-        return
-    if len(errors) == len(records):
-        raise AllCandidatesFailedError(
-            f"All {len(records)} candidates of {owner} failed. Mend the data or the estimator; "
-            f"the first one ended with\n{errors[0]}"
-        )
-    warnings.warn(
-        f"{len(errors)} of {len(records)} candidates of {owner} failed and were given the score "
-        f'{error_score!r}. Set error_score="raise" to stop at the first, which ended with\n'
-        f"{errors[0]}",
-        CandidateFailedWarning,
-        stacklevel=4,
+def _fitted(job: Job, trial: Trial) -> Any:
+    if trial.passes is None:
+        return fit_on(job, trial.candidate, trial.rows)
+    (X, y), params = _data(job, trial.rows)
+    if trial.model is not None:
+        return trial.model.partial_fit(X, y, **params)
+    if job.replicates.classes is not None:
+        params["classes"] = np.unique(job.y)
+    return trial.candidate.configured(job.seed).partial_fit(X, y, **params)
+
+
+def _data(job: Job, rows: Ints | None) -> tuple[tuple[Table, AnyArray], dict[str, Any]]:
+    """Return X and y, and the parameters of fit, for some rows."""
+    if rows is None:
+        return (job.X, job.y), dict(job.fit_params)
+    params = {name: _rows_of(value, rows, len(job.y)) for name, value in job.fit_params.items()}
+    return (take_rows(job.X, rows), job.y[rows]), params
+
+
+def _rows_of(value: Any, rows: Ints, n_rows: int) -> Any:
+    """Return the rows of a parameter that has one entry a row; others as they are."""
+    if hasattr(value, "__len__") and not isinstance(value, str) and len(value) == n_rows:
+        return take_rows(value, rows)
+    return value
+
+
+def _verdicts(
+    job: Job, model: Any, replicates: Replicates, metrics: Mapping[str, Metric]
+) -> tuple[dict[str, Verdict], dict[str, str]]:
+    """Return what each metric says, and the tracebacks of those that failed."""
+    verdicts: dict[str, Verdict] = {}
+    errors: dict[str, str] = {}
+    responses = Responses(model, replicates.rows.X)
+    for name, metric in metrics.items():
+        try:
+            verdicts |= judge(responses, replicates, metric, name)
+        except Exception:
+            if job.error_score == "raise":
+                raise
+            errors[name] = traceback.format_exc()
+    return verdicts, errors
+
+
+def _main_score(job: Job, verdicts: Mapping[str, Verdict]) -> float:
+    if job.main is None or job.main not in verdicts:
+        return np.nan
+    return rounded(float(np.mean(verdicts[job.main].scores)))
+
+
+def rounded(score: float) -> float:
+    """Return a score without its last digits, so that equal shares of hits tie.
+
+    Examples
+    --------
+    >>> rounded(0.1 + 0.2) == rounded(0.3)
+    True
+    """
+    return float(f"{score:.12g}")
+
+
+def gains_of(records: Sequence[Record], name: str) -> Floats | None:
+    """Return the gains of all trials on each kept row of V; None if the metric has none."""
+    found = [record.verdicts[name].gains if name in record.verdicts else None for record in records]
+    size = next((len(gains) for gains in found if gains is not None), None)
+    if size is None:
+        return None
+    return np.array(
+        [np.full(size, np.nan, np.float32) if gains is None else gains for gains in found]
     )

@@ -1,8 +1,28 @@
 """The estimators and functions that users meet."""
 
 from leavezero.search._base import BaseSearchLZO
-from leavezero.search._functions import leave_zero_out_score
+from leavezero.search._candidates import CandidateSearchLZO
+from leavezero.search._functions import (
+    leave_zero_out_curve,
+    leave_zero_out_predict,
+    leave_zero_out_score,
+    leave_zero_out_validate,
+)
 from leavezero.search._grid import GridSearchLZO
+from leavezero.search._halving import HalvingGridSearchLZO, HalvingRandomSearchLZO
+from leavezero.search._optuna import OptunaSearchLZO
 from leavezero.search._randomized import RandomizedSearchLZO
 
-__all__ = ["BaseSearchLZO", "GridSearchLZO", "RandomizedSearchLZO", "leave_zero_out_score"]
+__all__ = [
+    "BaseSearchLZO",
+    "CandidateSearchLZO",
+    "GridSearchLZO",
+    "HalvingGridSearchLZO",
+    "HalvingRandomSearchLZO",
+    "OptunaSearchLZO",
+    "RandomizedSearchLZO",
+    "leave_zero_out_curve",
+    "leave_zero_out_predict",
+    "leave_zero_out_score",
+    "leave_zero_out_validate",
+]

@@ -1,8 +1,8 @@
 """The face that all searches share."""
 
-import logging
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
+from contextlib import closing
 from typing import Any, Self
 
 import numpy as np
@@ -12,38 +12,67 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from leavezero._random import integer_seed, seed_sequence
-from leavezero._typing import AnyArray, Params, RandomState, Table
-from leavezero.augment import Choice, resolve_augmenter
+from leavezero._random import integer_seed, seed_sequence, stream
+from leavezero._typing import AnyArray, Ints, RandomState, Table
+from leavezero.augment import Choice, ValidationSet, resolve_augmenter
 from leavezero.engine import (
-    Candidate,
+    SINGLE,
+    AllModels,
+    BestModel,
+    Conclusion,
+    Confirmation,
+    HighestScore,
     Job,
-    default_metric,
+    Keeper,
+    Metric,
+    NoModel,
+    Outcome,
+    Planner,
+    Replicates,
+    Rule,
+    Scoring,
+    Strategy,
+    conclude,
     draw_replicates,
-    evaluate,
     fits_are_dear,
-    plan,
     replicate_size,
-    resolve_metric,
-    results_table,
+    resolve_rule,
+    resolve_scoring,
+    run,
 )
-from leavezero.search._checks import check_data, check_error_score, check_estimator_kind
+from leavezero.search._checks import (
+    check_confirm,
+    check_data,
+    check_error_score,
+    check_estimator_kind,
+    check_index,
+    check_pairwise,
+    check_refit,
+)
+from leavezero.search._failures import report_failures
+from leavezero.search._monitor import CallbackSupportMixin, Monitor, say, with_callbacks
+from leavezero.search._routing import Routed, route_fit, route_score, router, with_params
 
-_LOGGER = logging.getLogger("leavezero")
+KEPT_CELLS = 2**27  # gains that are kept for statistics: half a gibibyte
 
 
 def _winner_has(method: str) -> Callable[["BaseSearchLZO"], bool]:
     """Return a check that the fitted winner, or before fit the estimator, has a method."""
 
     def check(self: "BaseSearchLZO") -> bool:
-        getattr(getattr(self, "best_estimator_", self.estimator), method)
+        if not self.refit:
+            raise AttributeError(
+                f"{type(self).__name__} was made with refit=False, which keeps no model. "
+                f"{method} needs one: set refit=True."
+            )
+        getattr(getattr(self, "best_estimator_", self._template()), method)
         return True
 
     return check
 
 
-class BaseSearchLZO(MetaEstimatorMixin, BaseEstimator):
-    """Base of all searches: a subclass says which candidates there are.
+class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
+    """Base of all searches: a subclass says which strategy proposes candidates.
 
     Examples
     --------
@@ -61,7 +90,12 @@ class BaseSearchLZO(MetaEstimatorMixin, BaseEstimator):
         n_replicates: int = 10,
         validation_size: float = 1.0,
         scoring: Any = None,
+        refit: Any = True,
+        select: Any = "best",
+        confirm: int | None = None,
+        confirm_cv: Any = 5,
         error_score: Any = float("nan"),
+        return_train_score: bool = False,
         n_jobs: int | None = None,
         random_state: RandomState = None,
         verbose: int = 0,
@@ -71,16 +105,28 @@ class BaseSearchLZO(MetaEstimatorMixin, BaseEstimator):
         self.n_replicates = n_replicates
         self.validation_size = validation_size
         self.scoring = scoring
+        self.refit = refit
+        self.select = select
+        self.confirm = confirm
+        self.confirm_cv = confirm_cv
         self.error_score = error_score
+        self.return_train_score = return_train_score
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
 
     @abstractmethod
-    def _proposals(self, root: np.random.SeedSequence) -> Iterable[Params]:
-        """Return the parameters of every candidate; chance comes from a stream of the root."""
+    def _strategy(
+        self, planner: Planner, target: AnyArray, root: np.random.SeedSequence
+    ) -> Strategy:
+        """Return what proposes candidates; chance comes from a stream of the root."""
 
-    def fit(self, X: Table, y: AnyArray | None = None) -> Self:
+    def _template(self) -> Any:
+        """Return the estimator whose kind is the search's own."""
+        return self.estimator
+
+    @with_callbacks
+    def fit(self, X: Table, y: AnyArray | None = None, **params: Any) -> Self:
         """Fit every candidate once, on all the data, and keep the best (Li et al., Algorithm 1).
 
         Parameters
@@ -89,70 +135,193 @@ class BaseSearchLZO(MetaEstimatorMixin, BaseEstimator):
             The features, as far as the estimator and the augmenter take them.
         y : array of shape (n_samples,) or (n_samples, n_outputs)
             The target: classes for a classifier, numbers for a regressor.
+        **params : dict
+            ``groups`` for the augmenter and the folds of ``confirm``; everything else for the
+            estimator's ``fit``. ``sample_weight`` weighs the scores too: a new row has the mean
+            weight of its origins, and where an augmenter knows no origins V is drawn from the
+            weighted data. With scikit-learn's metadata routing enabled each goes where it was
+            requested.
 
         Returns
         -------
         self
         """
         owner = type(self).__name__
-        check_estimator_kind(self.estimator, owner)
+        check_estimator_kind(self._template(), owner, own_score=self.scoring is None)
         check_error_score(self.error_score, owner)
-        target = check_data(self.estimator, X, y, owner)
-        metric = resolve_metric(self.scoring, owner)
+        scoring = resolve_scoring(self.scoring, owner)
+        check_refit(self.refit, list(scoring.metrics) if scoring.several else None, owner)
+        check_confirm(self.confirm, self.refit, owner)
+        rule = resolve_rule(self.select, owner)
+        check_pairwise(self._template(), self.augmenter, owner)
+        target = check_data(self._template(), X, y, owner)
+        routed = route_fit(self, params, scoring)
         root = seed_sequence(self.random_state)
-        candidates = plan(self.estimator, self._proposals(root), owner)
-        choice = self._choose_augmenter(X, target, candidates)
-        augmenter, replicates = draw_replicates(
+        planner = Planner(owner)
+        strategy = self._strategy(planner, target, root)
+        augmenter, replicates = self._draw(X, target, routed, planner, strategy, root)
+        job = self._job(X, target, replicates, scoring, routed, strategy, root)
+        monitor = Monitor(self, X, target, routed.fit, strategy.n_trials)
+        self.scorer_ = scoring.scorers
+        self.augmenter_, self.validation_set_ = augmenter, replicates.rows
+        self.n_splits_ = replicates.n_replicates
+        with closing(self._keeper(rule)) as keeper:
+            outcome = run(job, strategy, keeper, n_jobs=self.n_jobs, watch=monitor.hear)
+            self._conclude(job, outcome, keeper, rule, routed, root)
+        monitor.end()
+        if isinstance(outcome.stopped, KeyboardInterrupt):
+            raise outcome.stopped
+        return self
+
+    def _conclude(
+        self,
+        job: Job,
+        outcome: Outcome,
+        keeper: Keeper,
+        rule: Rule,
+        routed: Routed,
+        root: np.random.SeedSequence,
+    ) -> None:
+        """Set what users read of all candidates, and of the winner."""
+        interrupted = isinstance(outcome.stopped, KeyboardInterrupt)
+        if interrupted and not outcome.records:
+            return
+        if not interrupted:
+            report_failures(outcome.records, job, type(self).__name__)
+        confirmation = None
+        if self.confirm is not None and not interrupted:
+            confirmation = Confirmation(int(self.confirm), self.confirm_cv, routed.groups)
+        conclusion = conclude(
+            job, outcome.records, rule, root, confirmation=confirmation, n_jobs=self.n_jobs
+        )
+        self.fits_ = {
+            "candidate": outcome.n_fits,
+            "teacher": getattr(self.augmenter_, "n_fits_", 0),
+            "confirm": conclusion.n_confirm_fits,
+        }
+        self.n_fits_ = sum(self.fits_.values())
+        self.cv_results_ = conclusion.table
+        self._choose(conclusion, keeper)
+
+    def _draw(
+        self,
+        X: Table,
+        target: AnyArray,
+        routed: Routed,
+        planner: Planner,
+        strategy: Strategy,
+        root: np.random.SeedSequence,
+    ) -> tuple[Any, Replicates]:
+        """Choose what draws V, tell it where the user wants to hear, and draw."""
+        n_rows, owner = len(target), type(self).__name__
+        size = replicate_size(self.validation_size, self.n_replicates, n_rows, owner)
+        shape = getattr(X, "shape", (n_rows, 1))
+        n_columns = int(np.prod(shape[1:])) if len(shape) > 1 else 1
+        candidates = planner.candidates or [Planner(owner).candidate(self._template(), {})]
+        n_new_rows = size * self.n_replicates
+        dear = fits_are_dear(candidates, strategy.n_trials, n_rows, n_columns, n_new_rows)
+        choice: Choice = resolve_augmenter(self.augmenter, X, target, routed.groups, dear=dear)
+        say(
+            f"{owner}: V is drawn by {choice.augmenter!r}, because {choice.reason}.",
+            1,
+            self.verbose,
+        )
+        return draw_replicates(
             choice.augmenter,
             X,
             target,
+            sample_weight=routed.sample_weight,
+            groups=routed.groups,
             n_replicates=self.n_replicates,
             validation_size=self.validation_size,
             root=root,
             owner=owner,
         )
-        seed = integer_seed(root, "candidate")
-        job = Job(self.estimator, X, target, replicates, seed, metric, self.error_score)
-        evaluation = evaluate(job, candidates, n_jobs=self.n_jobs, owner=owner)
-        self.augmenter_ = augmenter
-        self.validation_set_ = replicates.rows
-        self.fits_ = {
-            "candidate": len(candidates),
-            "teacher": getattr(augmenter, "n_fits_", 0),
-        }
-        self.n_fits_ = sum(self.fits_.values())
-        self.cv_results_ = results_table(evaluation.records)
-        self.best_index_ = evaluation.best_index
-        self.best_params_ = self.cv_results_["params"][self.best_index_]
-        self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
-        self.best_estimator_ = evaluation.best_model
-        if hasattr(self.best_estimator_, "feature_names_in_"):
-            self.feature_names_in_ = self.best_estimator_.feature_names_in_
-        chosen = default_metric(self.best_estimator_) if metric is None else metric
-        self.scorer_ = chosen.scorer or _own_score
-        self.multimetric_ = False
-        return self
 
-    def _choose_augmenter(
-        self, X: Table, target: AnyArray, candidates: Sequence[Candidate]
-    ) -> Choice:
-        """Return what draws V, and tell it where the user wants to hear."""
-        n_rows, owner = len(target), type(self).__name__
-        size = replicate_size(self.validation_size, self.n_replicates, n_rows, owner)
-        shape = getattr(X, "shape", (n_rows, 1))
-        n_columns = int(np.prod(shape[1:])) if len(shape) > 1 else 1
-        n_new_rows = size * self.n_replicates
-        dear = fits_are_dear(self.estimator, candidates, n_rows, n_columns, n_new_rows)
-        choice = resolve_augmenter(self.augmenter, X, target, dear=dear)
-        message = f"{owner}: V is drawn by {choice.augmenter!r}, because {choice.reason}."
-        _LOGGER.info(message)
-        if self.verbose:
-            print(message)
-        return choice
+    def _job(
+        self,
+        X: Table,
+        target: AnyArray,
+        replicates: Replicates,
+        scoring: Scoring,
+        routed: Routed,
+        strategy: Strategy,
+        root: np.random.SeedSequence,
+    ) -> Job:
+        """Return what all trials share."""
+        n_rows = len(target)
+        given = None
+        if self.return_train_score:
+            weight = routed.sample_weight
+            data = ValidationSet(X, target)
+            given = Replicates(data, 1, replicates.classes, given=True, origin_weight=weight)
+
+        def for_rows(rows: ValidationSet | None) -> dict[str, Metric]:
+            return {
+                name: with_params(metric, routed.score[name], n_rows, rows)
+                for name, metric in scoring.metrics.items()
+            }
+
+        return Job(
+            X,
+            target,
+            replicates,
+            metrics=for_rows(replicates.rows),
+            main=self._main_metric(scoring),
+            seed=integer_seed(root, "candidate"),
+            fit_params=routed.fit,
+            given=given,
+            given_metrics=for_rows(None),
+            given_weight=routed.sample_weight,
+            kept_rows=_kept_rows(len(replicates.rows), strategy.n_trials, root),
+            error_score=self.error_score,
+        )
+
+    def _main_metric(self, scoring: Scoring) -> str | None:
+        """Return the metric by which the best is chosen; None if several are and none is named."""
+        if isinstance(self.refit, str):
+            return self.refit
+        return None if scoring.several else SINGLE
+
+    def _keeper(self, rule: Rule) -> Keeper:
+        if not self.refit:
+            return NoModel()
+        by_score = isinstance(rule, HighestScore) and self.confirm is None
+        return BestModel() if by_score and not callable(self.refit) else AllModels()
+
+    def _choose(self, conclusion: Conclusion, keeper: Keeper) -> None:
+        """Set what users read of the winner."""
+        table, owner = conclusion.table, type(self).__name__
+        names = [name[len("mean_test_") :] for name in table if name.startswith("mean_test_")]
+        self.multimetric_ = isinstance(self.scorer_, dict) or names not in ([], [SINGLE])
+        if self.multimetric_ and not isinstance(self.scorer_, dict):
+            check_refit(self.refit, names, owner)  # a callable gave a dictionary
+        if conclusion.selection is not None:
+            self.selection_ = conclusion.selection
+        if callable(self.refit):
+            self.best_index_ = check_index(self.refit(table), len(table["params"]), owner)
+        elif conclusion.selection is not None:
+            self.best_index_ = conclusion.selection.index
+            main = self.refit if isinstance(self.refit, str) else SINGLE
+            self.best_score_ = float(table[f"mean_test_{main}"][self.best_index_])
+        else:
+            return
+        self.best_params_ = table["params"][self.best_index_]
+        if self.refit:
+            self.best_estimator_ = keeper.model_of(self.best_index_)
+            self.refit_time_ = 0.0  # nothing is fitted again
+            if hasattr(self.best_estimator_, "feature_names_in_"):
+                self.feature_names_in_ = self.best_estimator_.feature_names_in_
+
+    def get_metadata_routing(self) -> Any:
+        """Return who is asked for what, as scikit-learn's metadata routing wants it."""
+        scoring = resolve_scoring(self.scoring, type(self).__name__)
+        return router(self, {"estimator": self._template()}, scoring)
 
     @property
     def classes_(self) -> AnyArray:
         """The classes of the best model."""
+        _winner_has("classes_")(self)
         return self._winner().classes_
 
     @property
@@ -162,10 +331,21 @@ class BaseSearchLZO(MetaEstimatorMixin, BaseEstimator):
             raise AttributeError(f"{type(self).__name__} has no n_features_in_ before fit.")
         return int(self.best_estimator_.n_features_in_)
 
-    @available_if(_winner_has("score"))
-    def score(self, X: Table, y: AnyArray | None = None) -> float:
+    def score(self, X: Table, y: AnyArray | None = None, **params: Any) -> float:
         """Return the best model's score on given rows, by the metric of the search."""
-        return float(self.scorer_(self._winner(), X, y))
+        _winner_has("fit")(self)
+        model, scorer, name = self._winner(), self.scorer_, SINGLE
+        if self.multimetric_:
+            if not isinstance(self.refit, str):
+                raise ValueError(
+                    f"score of {type(self).__name__} with several metrics needs one of them: set "
+                    "refit to its name, or call scorer_ yourself."
+                )
+            name = self.refit
+        if isinstance(scorer, dict):
+            scorer = scorer[name]
+        value = scorer(model, X, y, **route_score(self, params, name))
+        return float(value[name] if isinstance(value, dict) else value)
 
     @available_if(_winner_has("predict"))
     def predict(self, X: Table) -> AnyArray:
@@ -204,13 +384,14 @@ class BaseSearchLZO(MetaEstimatorMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        inner = get_tags(self.estimator)
+        inner = get_tags(self._template())
         tags.estimator_type = inner.estimator_type
         tags.classifier_tags = inner.classifier_tags
         tags.regressor_tags = inner.regressor_tags
         tags.target_tags = inner.target_tags
         tags.target_tags.required = True
         tags.input_tags.allow_nan = inner.input_tags.allow_nan
+        tags.input_tags.pairwise = inner.input_tags.pairwise
         tags.input_tags.sparse = inner.input_tags.sparse
         return tags
 
@@ -219,8 +400,12 @@ class BaseSearchLZO(MetaEstimatorMixin, BaseEstimator):
         return self.best_estimator_
 
 
-def _own_score(estimator: Any, X: Table, y: AnyArray | None) -> float:
-    return float(estimator.score(X, y))
+def _kept_rows(n_rows: int, n_trials: int, root: np.random.SeedSequence) -> Ints | None:
+    """Return the rows of V whose gains are kept, where all of them would fill the memory."""
+    most = max(1_000, KEPT_CELLS // max(1, n_trials))
+    if n_rows <= most:
+        return None
+    return np.sort(stream(root, "kept rows").choice(n_rows, size=most, replace=False))
 
 
 # Tools ask isinstance(search, BaseSearchCV); inheriting would bring its fit, which refits.

@@ -1,13 +1,13 @@
 """What a search is given, checked before anything is drawn or fitted."""
 
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
 from sklearn.pipeline import Pipeline
 from sklearn.semi_supervised import LabelPropagation, LabelSpreading, SelfTrainingClassifier
-from sklearn.utils import assert_all_finite
+from sklearn.utils import assert_all_finite, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
@@ -17,13 +17,15 @@ from leavezero._typing import AnyArray, Table
 _SEMI_SUPERVISED = (LabelPropagation, LabelSpreading, SelfTrainingClassifier)
 
 
-def check_estimator_kind(estimator: Any, owner: str) -> None:
-    """Raise unless the estimator can be fitted and scored."""
-    missing = [name for name in ("fit", "score") if not hasattr(estimator, name)]
+def check_estimator_kind(estimator: Any, owner: str, *, own_score: bool = True) -> None:
+    """Raise unless the estimator can be fitted, and scored where no metric is given."""
+    needed = ("fit", "score") if own_score else ("fit",)
+    missing = [name for name in needed if not hasattr(estimator, name)]
     if missing:
         raise TypeError(
             f"estimator of {owner} must have the methods fit and score, and {estimator!r} lacks "
-            f"{' and '.join(missing)}. Give a classifier of scikit-learn or one with its methods."
+            f"{' and '.join(missing)}. Give a classifier of scikit-learn or one with its methods"
+            f"{', or name a metric as scoring' if missing == ['score'] else ''}."
         )
 
 
@@ -79,3 +81,67 @@ def check_error_score(error_score: Any, owner: str) -> None:
         f'error_score of {owner} must be a number or "raise", got {error_score!r}. '
         "Use numpy.nan to rank failed candidates last."
     )
+
+
+def check_refit(refit: Any, names: list[str] | None, owner: str) -> None:
+    """Raise unless refit says what the best is; ``names`` are those of several metrics."""
+    if refit is False or callable(refit):
+        return
+    if names is None:  # a single metric, or a callable that may give names when it is called
+        if refit is True or isinstance(refit, str):
+            return
+        raise ValueError(
+            f"refit of {owner} must be True, False, the name of a metric or a callable, got "
+            f"{refit!r}."
+        )
+    if refit not in names:
+        raise ValueError(
+            f"refit of {owner} must name one of the metrics {', '.join(names)}, be a callable that "
+            f"picks a row of cv_results_, or False, got {refit!r}. For multi-metric scoring, set "
+            f"refit={names[0]!r}."
+        )
+
+
+def check_index(index: Any, n_rows: int, owner: str) -> int:
+    """Return the row that a callable refit picked, or raise."""
+    if not isinstance(index, Integral) or isinstance(index, bool):
+        raise TypeError(
+            f"refit of {owner} must return an int, a row of cv_results_, got {index!r}."
+        )
+    if not 0 <= int(index) < n_rows:
+        raise IndexError(
+            f"refit of {owner} returned {index!r}, and cv_results_ has the rows 0 to {n_rows - 1}."
+        )
+    return int(index)
+
+
+def check_confirm(confirm: Any, refit: Any, owner: str) -> None:
+    """Raise unless confirm is a number of candidates, and there is a metric to confirm by."""
+    if confirm is None:
+        return
+    if not is_count(confirm):
+        raise ValueError(
+            f"confirm of {owner} must be None or a positive int, the most candidates that get "
+            f"folds, got {confirm!r}. Use 5."
+        )
+    if callable(refit):
+        raise ValueError(
+            f"confirm of {owner} decides by a metric, and refit is a callable. Set confirm=None, "
+            "or refit to the name of a metric."
+        )
+
+
+def check_pairwise(estimator: Any, augmenter: Any, owner: str) -> None:
+    """Raise where X is a matrix of similarities and V cannot be drawn from it."""
+    if get_tags(estimator).input_tags.pairwise and not hasattr(augmenter, "fixed_rows"):
+        raise ValueError(
+            f"{owner} got an estimator for precomputed similarities, and new rows cannot be drawn "
+            "from a matrix of those. Give the features and the kernel's name, or your own rows "
+            "with augmenter=GivenValidationSet(X_validation, y_validation)."
+        )
+
+
+def is_count(value: Any) -> bool:
+    """Tell whether a parameter is a positive whole number."""
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    return bool(whole and value >= 1)

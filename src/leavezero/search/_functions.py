@@ -1,10 +1,13 @@
-"""Scores of one estimator, without a search."""
+"""One estimator's scores and responses on V, without a search."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from leavezero._typing import AnyArray, Floats, RandomState, Table
+from leavezero.augment import ValidationSet
+from leavezero.engine import in_blocks
 from leavezero.search._grid import GridSearchLZO
 
 
@@ -17,6 +20,7 @@ def leave_zero_out_score(
     n_replicates: int = 10,
     validation_size: float = 1.0,
     scoring: Any = None,
+    params: dict[str, Any] | None = None,
     error_score: Any = np.nan,
     random_state: RandomState = None,
 ) -> Floats:
@@ -32,8 +36,10 @@ def leave_zero_out_score(
         The features.
     y : array of shape (n_samples,) or (n_samples, n_outputs)
         The target.
+    params : dict or None, default=None
+        What else ``GridSearchLZO.fit`` takes, for example ``sample_weight`` or ``groups``.
     augmenter, n_replicates, validation_size, scoring, error_score, random_state
-        As for :class:`GridSearchLZO`.
+        As for :class:`GridSearchLZO`; one metric.
 
     Returns
     -------
@@ -49,6 +55,74 @@ def leave_zero_out_score(
     >>> scores.shape
     (10,)
     """
+    if not (scoring is None or isinstance(scoring, str) or callable(scoring)):
+        raise ValueError(
+            f"scoring of leave_zero_out_score must be one metric, got {scoring!r}. Use "
+            "leave_zero_out_validate for several."
+        )
+    found = leave_zero_out_validate(
+        estimator,
+        X,
+        y,
+        augmenter=augmenter,
+        n_replicates=n_replicates,
+        validation_size=validation_size,
+        scoring=scoring,
+        params=params,
+        error_score=error_score,
+        random_state=random_state,
+    )
+    return found["test_score"]
+
+
+def leave_zero_out_validate(
+    estimator: Any,
+    X: Table,
+    y: AnyArray,
+    *,
+    augmenter: Any = "auto",
+    n_replicates: int = 10,
+    validation_size: float = 1.0,
+    scoring: Any = None,
+    params: dict[str, Any] | None = None,
+    return_train_score: bool = False,
+    return_estimator: bool = False,
+    error_score: Any = np.nan,
+    random_state: RandomState = None,
+) -> dict[str, Any]:
+    """Return scores and times of an estimator, as ``cross_validate`` does, from one fit.
+
+    Parameters
+    ----------
+    estimator, X, y, params
+        As for :func:`leave_zero_out_score`.
+    scoring : str, callable, list, dict or None, default=None
+        One metric or several.
+    return_train_score : bool, default=False
+        Whether to score the data themselves too.
+    return_estimator : bool, default=False
+        Whether to return the fitted model.
+    augmenter, n_replicates, validation_size, error_score, random_state
+        As for :class:`GridSearchLZO`.
+
+    Returns
+    -------
+    dict
+        ``test_score`` (with several metrics ``test_NAME``), an array with an entry for each
+        replicate; ``fit_time`` and ``score_time``, each replicate's share of the one fit and of its
+        scoring; on request ``train_score``, the same for all replicates, and ``estimator``, the one
+        model at every place.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.svm import SVC
+    >>> from leavezero import leave_zero_out_validate
+    >>> X, y = load_iris(return_X_y=True)
+    >>> found = leave_zero_out_validate(SVC(), X, y, n_replicates=3, random_state=0)
+    >>> sorted(found), found["test_score"].shape
+    (['fit_time', 'score_time', 'test_score'], (3,))
+    """
     search = GridSearchLZO(
         estimator,
         {},
@@ -56,8 +130,163 @@ def leave_zero_out_score(
         n_replicates=n_replicates,
         validation_size=validation_size,
         scoring=scoring,
+        refit=(lambda results: 0) if return_estimator else False,
         error_score=error_score,
+        return_train_score=return_train_score,
         random_state=random_state,
-    ).fit(X, y)
-    splits = [name for name in search.cv_results_ if name.startswith("split")]
-    return np.array([search.cv_results_[name][0] for name in splits])
+    ).fit(X, y, **(params or {}))
+    table, n_found = search.cv_results_, search.n_splits_
+    found: dict[str, Any] = {
+        name: np.full(n_found, table[f"mean_{name}"][0] / n_found)
+        for name in ("fit_time", "score_time")
+    }
+    if return_estimator:
+        found["estimator"] = [search.best_estimator_] * n_found
+    for name in [key[len("mean_test_") :] for key in table if key.startswith("mean_test_")]:
+        found[f"test_{name}"] = _splits(table, name, n_found)[0]
+        if return_train_score:
+            found[f"train_{name}"] = np.full(n_found, table[f"mean_train_{name}"][0])
+    return found
+
+
+def leave_zero_out_predict(
+    estimator: Any,
+    X: Table,
+    y: AnyArray,
+    *,
+    method: str = "predict",
+    augmenter: Any = "auto",
+    n_replicates: int = 10,
+    validation_size: float = 1.0,
+    params: dict[str, Any] | None = None,
+    random_state: RandomState = None,
+) -> tuple[AnyArray, ValidationSet]:
+    """Return what an estimator that was fitted to all the data says of V, and V.
+
+    Parameters
+    ----------
+    estimator, X, y, params
+        As for :func:`leave_zero_out_score`.
+    method : str, default="predict"
+        What to ask the model for: "predict", "predict_proba", "decision_function" and the like.
+    augmenter, n_replicates, validation_size, random_state
+        As for :class:`GridSearchLZO`.
+
+    Returns
+    -------
+    responses : array with a row for each row of V
+    validation_set : ValidationSet
+        All replicates, one below the other; ``validation_set.y`` are the labels.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.svm import SVC
+    >>> from leavezero import leave_zero_out_predict
+    >>> X, y = load_iris(return_X_y=True)
+    >>> said, V = leave_zero_out_predict(SVC(), X, y, n_replicates=2, random_state=0)
+    >>> said.shape, bool((said == V.y).mean() > 0.8)
+    ((300,), True)
+    """
+    search = GridSearchLZO(
+        estimator,
+        {},
+        augmenter=augmenter,
+        n_replicates=n_replicates,
+        validation_size=validation_size,
+        scoring=_no_score,
+        error_score="raise",
+        random_state=random_state,
+    ).fit(X, y, **(params or {}))
+    model = search.best_estimator_
+    if not hasattr(model, method):
+        raise ValueError(
+            f"method of leave_zero_out_predict must be a method of the estimator, and "
+            f'{type(model).__name__} has no {method!r}. Use "predict".'
+        )
+    V = search.validation_set_
+    return in_blocks(getattr(model, method), V.X), V
+
+
+def leave_zero_out_curve(
+    estimator: Any,
+    X: Table,
+    y: AnyArray,
+    *,
+    param_name: str,
+    param_range: Sequence[Any],
+    augmenter: Any = "auto",
+    n_replicates: int = 10,
+    validation_size: float = 1.0,
+    scoring: Any = None,
+    params: dict[str, Any] | None = None,
+    error_score: Any = np.nan,
+    n_jobs: int | None = None,
+    random_state: RandomState = None,
+) -> tuple[Floats, Floats]:
+    """Return scores on the data and on V along the values of one parameter.
+
+    The shapes are those of ``validation_curve``, with one fit a value.
+
+    Parameters
+    ----------
+    estimator, X, y, params
+        As for :func:`leave_zero_out_score`.
+    param_name : str
+        The parameter.
+    param_range : sequence
+        Its values.
+    augmenter, n_replicates, validation_size, scoring, error_score, n_jobs, random_state
+        As for :class:`GridSearchLZO`; one metric.
+
+    Returns
+    -------
+    train_scores : array of shape (n_values, n_replicates)
+        On the data; the same for all replicates.
+    test_scores : array of shape (n_values, n_replicates)
+        On each replicate of V.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.svm import SVC
+    >>> from leavezero import leave_zero_out_curve
+    >>> X, y = load_iris(return_X_y=True)
+    >>> train, test = leave_zero_out_curve(
+    ...     SVC(), X, y, param_name="C", param_range=[0.01, 1, 100], random_state=0
+    ... )
+    >>> test.shape
+    (3, 10)
+    """
+    values = list(param_range)
+    search = GridSearchLZO(
+        estimator,
+        {param_name: values},
+        augmenter=augmenter,
+        n_replicates=n_replicates,
+        validation_size=validation_size,
+        scoring=scoring,
+        refit=False,
+        error_score=error_score,
+        return_train_score=True,
+        n_jobs=n_jobs,
+        random_state=random_state,
+    ).fit(X, y, **(params or {}))
+    table, n_found = search.cv_results_, search.n_splits_
+    rows = [_row_of(table["params"], param_name, value) for value in values]
+    train = np.repeat(table["mean_train_score"][rows][:, None], n_found, axis=1)
+    return train, _splits(table, "score", n_found)[rows]
+
+
+def _splits(table: dict[str, Any], name: str, n_replicates: int) -> Floats:
+    return np.column_stack([table[f"split{r}_test_{name}"] for r in range(n_replicates)])
+
+
+def _row_of(params: list[dict[str, Any]], name: str, value: Any) -> int:
+    """Return the row of a value; equal values have one row."""
+    same = [row for row, found in enumerate(params) if found[name] is value]
+    return same[0] if same else next(r for r, found in enumerate(params) if found[name] == value)
+
+
+def _no_score(estimator: Any, X: Table, y: AnyArray) -> float:
+    return 0.0

@@ -1,12 +1,12 @@
 """The search over every combination of a grid."""
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from sklearn.model_selection import ParameterGrid
 
-from leavezero._typing import Params, RandomState
+from leavezero._typing import AnyArray, RandomState
+from leavezero.engine import AllAtOnce, Planner, Strategy
 from leavezero.search._base import BaseSearchLZO
 
 
@@ -111,7 +111,12 @@ class GridSearchLZO(BaseSearchLZO):
         n_replicates: int = 10,
         validation_size: float = 1.0,
         scoring: Any = None,
+        refit: Any = True,
+        select: Any = "best",
+        confirm: int | None = None,
+        confirm_cv: Any = 5,
         error_score: Any = float("nan"),
+        return_train_score: bool = False,
         n_jobs: int | None = None,
         random_state: RandomState = None,
         verbose: int = 0,
@@ -122,12 +127,23 @@ class GridSearchLZO(BaseSearchLZO):
             n_replicates=n_replicates,
             validation_size=validation_size,
             scoring=scoring,
+            refit=refit,
+            select=select,
+            confirm=confirm,
+            confirm_cv=confirm_cv,
             error_score=error_score,
+            return_train_score=return_train_score,
             n_jobs=n_jobs,
             random_state=random_state,
             verbose=verbose,
         )
         self.param_grid = param_grid
 
-    def _proposals(self, root: np.random.SeedSequence) -> Iterable[Params]:
-        return ParameterGrid(self.param_grid)
+    def _strategy(
+        self, planner: Planner, target: AnyArray, root: np.random.SeedSequence
+    ) -> Strategy:
+        for params in ParameterGrid(self.param_grid):
+            planner.candidate(self.estimator, params)
+        if not planner.candidates:
+            raise ValueError("GridSearchLZO got an empty grid. Name at least one candidate.")
+        return AllAtOnce(planner.candidates)

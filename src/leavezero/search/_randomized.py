@@ -1,14 +1,15 @@
 """The search over candidates drawn from distributions."""
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from sklearn.model_selection import ParameterSampler
 
 from leavezero._random import integer_seed
-from leavezero._typing import Params, RandomState
+from leavezero._typing import AnyArray, RandomState
+from leavezero.engine import AllAtOnce, Planner, Strategy
 from leavezero.search._base import BaseSearchLZO
+from leavezero.search._checks import is_count
 
 
 class RandomizedSearchLZO(BaseSearchLZO):
@@ -65,7 +66,12 @@ class RandomizedSearchLZO(BaseSearchLZO):
         n_replicates: int = 10,
         validation_size: float = 1.0,
         scoring: Any = None,
+        refit: Any = True,
+        select: Any = "best",
+        confirm: int | None = None,
+        confirm_cv: Any = 5,
         error_score: Any = float("nan"),
+        return_train_score: bool = False,
         n_jobs: int | None = None,
         random_state: RandomState = None,
         verbose: int = 0,
@@ -76,7 +82,12 @@ class RandomizedSearchLZO(BaseSearchLZO):
             n_replicates=n_replicates,
             validation_size=validation_size,
             scoring=scoring,
+            refit=refit,
+            select=select,
+            confirm=confirm,
+            confirm_cv=confirm_cv,
             error_score=error_score,
+            return_train_score=return_train_score,
             n_jobs=n_jobs,
             random_state=random_state,
             verbose=verbose,
@@ -84,11 +95,15 @@ class RandomizedSearchLZO(BaseSearchLZO):
         self.param_distributions = param_distributions
         self.n_iter = n_iter
 
-    def _proposals(self, root: np.random.SeedSequence) -> Iterable[Params]:
-        if not isinstance(self.n_iter, int | np.integer) or self.n_iter < 1:
+    def _strategy(
+        self, planner: Planner, target: AnyArray, root: np.random.SeedSequence
+    ) -> Strategy:
+        if not is_count(self.n_iter):
             raise ValueError(
                 f"n_iter of RandomizedSearchLZO must be a positive int, got {self.n_iter!r}. "
                 "Use 10 for ten candidates."
             )
         seed = integer_seed(root, "proposals")
-        return ParameterSampler(self.param_distributions, self.n_iter, random_state=seed)
+        for params in ParameterSampler(self.param_distributions, self.n_iter, random_state=seed):
+            planner.candidate(self.estimator, params)
+        return AllAtOnce(planner.candidates)

@@ -1,0 +1,155 @@
+"""From records to a table of results and a choice."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from leavezero._typing import AnyArray, Floats
+from leavezero.engine._confirm import fold_scores, make_folds
+from leavezero.engine._judge import parts_of, row_weights
+from leavezero.engine._metrics import Metric
+from leavezero.engine._results import metric_names, ranks, results_table, split_scores
+from leavezero.engine._run import Job, Record, gains_of, rounded
+from leavezero.engine._select import Rule, Selection, Standing, contenders, describe
+from leavezero.engine._statistics import N_RESAMPLES, Resampled, Witness, resample
+
+
+@dataclass(frozen=True)
+class Confirmation:
+    """At most so many candidates get folds."""
+
+    n_candidates: int
+    cv: Any
+    groups: AnyArray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Conclusion:
+    """The table of results, the choice by the main metric if there is one, and fits for it."""
+
+    table: dict[str, Any]
+    selection: Selection | None
+    n_confirm_fits: int = 0
+
+
+def conclude(
+    job: Job,
+    records: Sequence[Record],
+    rule: Rule,
+    root: np.random.SeedSequence,
+    *,
+    confirmation: Confirmation | None = None,
+    n_jobs: int | None = None,
+) -> Conclusion:
+    """Return what the records say; the choice is None where no candidate has a score."""
+    table = results_table(records, job.replicates.n_replicates, job.error_score)
+    resampled = {
+        name: _add_intervals(table, job, records, name, root) for name in metric_names(records)
+    }
+    winners = [
+        row
+        for row, record in enumerate(records)
+        if record.trial.may_win and np.isfinite(record.main_score)
+    ]
+    if job.main is None or not winners:
+        return Conclusion(table, None)
+    able = [records[row] for row in winners]
+    standing = _standing(job, able)
+    at, n_fits = rule.choose(standing), 0
+    if confirmation is not None:
+        chosen = contenders(standing)[: confirmation.n_candidates]
+        folds = make_folds(confirmation.cv, job, confirmation.groups)
+        candidates = [able[row].trial.candidate for row in chosen]
+        by_folds = fold_scores(job, candidates, folds, n_jobs).mean(axis=1)
+        n_fits = len(chosen) * len(folds)
+        at = _confirmed(standing, chosen, by_folds, rule)
+        _add_confirmed(table, job.main, [winners[row] for row in chosen], by_folds)
+    drawn, name = resampled[job.main].of(winners), type(rule).__name__
+    return Conclusion(table, describe(standing, drawn, winners, name, at), n_fits)
+
+
+def witness_of(job: Job, records: Sequence[Record], name: str) -> Witness:
+    """Return what V says of all trials, row by row where the score is a mean over rows."""
+    gains = gains_of(records, name)
+    V = job.replicates.rows
+    n_given = len(V) if job.replicates.given else len(job.y)
+    bias = np.array([record.verdicts[name].bias for record in records])
+    if gains is None:
+        splits = split_scores(records, name, job.replicates.n_replicates) - bias[:, None]
+        n_units = splits.shape[1]
+        size = len(V) // n_units
+        weights = np.full(n_units, 1 / n_units)
+        return Witness(splits, weights, bias, n_given, size, given=job.replicates.given)
+    weights, origins = _unit_weights(job, job.metrics.get(name)), V.origins
+    if job.kept_rows is not None:
+        weights = weights[job.kept_rows] / weights[job.kept_rows].sum()
+        origins = None if origins is None else origins[job.kept_rows]
+    return Witness(gains, weights, bias, n_given, 1, origins, job.replicates.given)
+
+
+def _unit_weights(job: Job, metric: Metric | None) -> Floats:
+    """Return what share of the final score each row of V has."""
+    V = job.replicates.rows
+    own = None if metric is None else row_weights(job.replicates, metric)
+    weights = np.ones(len(V)) if own is None else np.array(own, dtype=np.float64)
+    for rows in job.replicates.slices:
+        parts = parts_of(V, rows)
+        for part in parts:
+            weights[part] /= weights[part].sum() * len(parts) * job.replicates.n_replicates
+    return weights
+
+
+def _standing(job: Job, records: Sequence[Record]) -> Standing:
+    assert job.main is not None
+    return Standing(
+        np.array([record.main_score for record in records]),
+        split_scores(records, job.main, job.replicates.n_replicates),
+        [record.trial.candidate.params for record in records],
+        [record.trial.candidate.key for record in records],
+        witness_of(job, records, job.main),
+    )
+
+
+def _add_intervals(
+    table: dict[str, Any],
+    job: Job,
+    records: Sequence[Record],
+    name: str,
+    root: np.random.SeedSequence,
+) -> Resampled:
+    """Add the ends of each score's interval; return the scores over resamples, NaN for some."""
+    known = [row for row, record in enumerate(records) if name in record.verdicts]
+    inside = np.full((len(records), N_RESAMPLES), np.nan)
+    outside = inside.copy()
+    if known:
+        found = resample(witness_of(job, [records[row] for row in known], name), root)
+        inside[known], outside[known] = found.inside, found.outside
+    drawn = Resampled(inside, outside)
+    table[f"low_test_{name}"], table[f"high_test_{name}"] = drawn.interval()
+    return drawn
+
+
+def _confirmed(standing: Standing, chosen: list[int], by_folds: Floats, rule: Rule) -> int:
+    """Choose among the confirmed by the mean of both scores; without folds' word, by V."""
+    scores = (standing.scores[chosen] + by_folds) / 2
+    known = np.flatnonzero(np.isfinite(scores))
+    if len(known) == 0:
+        return rule.choose(standing)
+    rows = [chosen[at] for at in known]
+    among = standing.among(rows, np.array([rounded(score) for score in scores[known]]))
+    return rows[rule.choose(among)]
+
+
+def _add_confirmed(table: dict[str, Any], name: str, rows: Sequence[int], by_folds: Floats) -> None:
+    """Add the folds' word; scores of the others move by the mean of what it changed."""
+    own = table[f"mean_test_{name}"]
+    confirmed = np.full(len(own), np.nan)
+    confirmed[list(rows)] = by_folds
+    moved = (confirmed - own) / 2
+    shift = np.nanmean(moved) if np.isfinite(moved).any() else 0.0
+    table[f"mean_augmented_{name}"] = own
+    table[f"mean_confirm_{name}"] = confirmed
+    table[f"mean_test_{name}"] = own + np.where(np.isnan(moved), shift, moved)
+    table[f"rank_test_{name}"] = ranks(table[f"mean_test_{name}"])

@@ -1,0 +1,80 @@
+"""A few folds for the candidates that V cannot tell apart."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    check_cv,
+)
+from sklearn.utils.parallel import Parallel, delayed
+
+from leavezero._tables import take_rows
+from leavezero._typing import AnyArray, Floats, Ints
+from leavezero.augment import ValidationSet
+from leavezero.engine._draw import Replicates
+from leavezero.engine._judge import judge
+from leavezero.engine._plan import Candidate
+from leavezero.engine._responses import Responses
+from leavezero.engine._run import Job, fit_on
+from leavezero.engine._scoring import SINGLE
+from leavezero.engine._threads import limited_threads
+
+Fold = tuple[Ints, Ints]
+
+
+def make_folds(cv: Any, job: Job, groups: AnyArray | None) -> list[Fold]:
+    """Return the rows inside and outside of each fold; those of an int are shuffled."""
+    classes = job.replicates.classes is not None
+    splitter = cv
+    if isinstance(cv, int | np.integer):
+        kinds: tuple[Any, Any] = (KFold, StratifiedKFold)
+        if groups is not None:
+            kinds = (GroupKFold, StratifiedGroupKFold)
+        shuffle = (
+            {} if kinds[classes] is GroupKFold else {"shuffle": True, "random_state": job.seed}
+        )
+        splitter = kinds[classes](cv, **shuffle)
+    splitter = check_cv(splitter, job.y, classifier=classes)
+    return list(splitter.split(np.zeros(len(job.y)), job.y, groups))
+
+
+def fold_scores(
+    job: Job, candidates: Sequence[Candidate], folds: Sequence[Fold], n_jobs: int | None
+) -> Floats:
+    """Return each candidate's score by the main metric on each fold; NaN where it failed."""
+    tasks = [(candidate, fold) for candidate in candidates for fold in folds]
+    found = Parallel(n_jobs=n_jobs)(delayed(_fold_score)(job, *task) for task in tasks)
+    return np.reshape(found, (len(candidates), len(folds)))
+
+
+def _fold_score(job: Job, candidate: Candidate, fold: Fold) -> float:
+    inside, outside = fold
+    assert job.main is not None
+    try:
+        with limited_threads():
+            model = fit_on(job, candidate, inside)
+            # A callable that gives a dictionary stands under one name and answers for all.
+            metric = job.given_metrics.get(job.main) or job.given_metrics[SINGLE]
+            metric = replace(
+                metric, by_row={name: part[outside] for name, part in metric.by_row.items()}
+            )
+            rows = held_out(job, outside)
+            responses = Responses(model, rows.rows.X)
+            return float(judge(responses, rows, metric, job.main)[job.main].scores[0])
+    except Exception:
+        if job.error_score == "raise":
+            raise
+        return np.nan
+
+
+def held_out(job: Job, rows: Ints) -> Replicates:
+    """Return given rows as something to score on."""
+    weight = None if job.given_weight is None else job.given_weight[rows]
+    part = ValidationSet(take_rows(job.X, rows), job.y[rows])
+    return Replicates(part, 1, job.replicates.classes, given=True, origin_weight=weight)

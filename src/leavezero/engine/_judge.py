@@ -1,0 +1,215 @@
+"""How well a fitted model does on each replicate of the validation set."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from numbers import Number
+from typing import Any
+
+import numpy as np
+
+from leavezero._random import stream, substream
+from leavezero._tables import take_rows
+from leavezero._typing import AnyArray, Floats, Ints
+from leavezero.augment import ValidationSet
+from leavezero.engine._calibrate import Calibration, Speaker, calibrate
+from leavezero.engine._draw import Replicates
+from leavezero.engine._metrics import Metric, metric_for
+from leavezero.engine._responses import Responses
+from leavezero.engine._set_scores import SET_SCORES, answers_for
+
+_RESAMPLING = np.random.SeedSequence(0)  # the same rows for every candidate
+
+
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    """What one metric says of one model.
+
+    ``scores`` has an entry for each replicate, ``bias`` included; ``gains`` one for each row of V,
+    where the score is a mean over rows: what the row adds to it.
+    """
+
+    scores: Floats
+    gains: Floats | None = field(default=None, repr=False)
+    bias: float = 0.0
+
+    def at(self, rows: Ints | None) -> "Verdict":
+        """Return the same with the gains of some rows only."""
+        if rows is None or self.gains is None:
+            return self
+        return replace(self, gains=self.gains[rows])
+
+
+def judge(
+    responses: Responses, replicates: Replicates, metric: Metric, name: str = "score"
+) -> dict[str, Verdict]:
+    """Return a verdict by one metric; by several, where a callable returns a dictionary.
+
+    The model is asked once for all replicates. Scores are averaged over the members of a
+    portfolio.
+    """
+    metric = metric_for(responses.model, metric)
+    if metric.looks_at_rows:
+        return _by_rows(responses, replicates, metric, name)
+    bias = _bias(responses, replicates, metric)
+    gains = _gains(responses, replicates, metric)
+    scores = _scores(responses, replicates, metric, gains) + bias
+    return {name: Verdict(scores, gains, bias)}
+
+
+def score_replicates(model: Any, replicates: Replicates, metrics: Sequence[Metric]) -> list[Floats]:
+    """Return, for each metric that gives one number, the model's score on each replicate."""
+    responses = Responses(model, replicates.rows.X)
+    return [judge(responses, replicates, metric)["score"].scores for metric in metrics]
+
+
+def row_weights(replicates: Replicates, metric: Metric) -> Floats | None:
+    """Return how much each row of V counts; None if all count the same.
+
+    V's own weights times those that the metric asked for, which a row has from its origins.
+    """
+    own = replicates.rows.sample_weight
+    routed = replicates.origin_weight if metric.weighted else None
+    if own is None or routed is None:
+        return own if routed is None else routed
+    return own * routed
+
+
+def parts_of(V: ValidationSet, rows: slice) -> list[Ints]:
+    """Return the rows of one replicate, split by the members of a portfolio."""
+    positions = np.arange(rows.start, rows.stop)
+    if V.members is None:
+        return [positions]
+    members = V.members[rows]
+    return [positions[members == member] for member in np.unique(members)]
+
+
+def _bias(responses: Responses, replicates: Replicates, metric: Metric) -> float:
+    """Return what V's score is off by for this model; 0 where no reference can tell."""
+    if replicates.references is None or not metric.needs_labels_only:
+        return 0.0
+    assert replicates.classes is not None
+    known = replicates.calibrations
+    if metric.name not in known:
+        known[metric.name] = _calibration(replicates, replicates.classes, metric)
+    labels = responses.all_of("predict")
+    return known[metric.name].bias(np.searchsorted(replicates.classes, labels))
+
+
+def _calibration(replicates: Replicates, classes: AnyArray, metric: Metric) -> Calibration:
+    """Compare what the references score on V with what they score on rows they have not seen."""
+    said = replicates.rows.reference_codes
+    assert said is not None
+    assert replicates.references is not None
+    known = replicates.references
+    given = Replicates(ValidationSet(known.truth, classes[known.truth]), 1, classes)
+
+    def score(codes: Ints, rows: Replicates) -> float:
+        speaker = Speaker(classes[codes], classes)
+        return float(_scores(speaker, rows, metric, _gains(speaker, rows, metric)).mean())
+
+    on_v = [score(column, replicates) for column in said.T]
+    honest = [score(column, given) for column in known.honest.T]
+    return calibrate(said, np.array(honest) - np.array(on_v))
+
+
+def _gains(responses: Responses | Speaker, replicates: Replicates, metric: Metric) -> Floats | None:
+    """Return what each row of V adds to the score; None where it is no mean over rows."""
+    loss = metric.row_loss
+    if loss is None:
+        return None
+    losses = loss.losses(responses.all_of(loss.method), replicates.rows, replicates.classes)
+    return (loss.best - losses).astype(np.float32)  # hits, where the score is accuracy
+
+
+def _scores(
+    responses: Responses | Speaker, replicates: Replicates, metric: Metric, gains: Floats | None
+) -> Floats:
+    weight = row_weights(replicates, metric)
+    scores = []
+    for at, rows in enumerate(replicates.slices):
+        parts = parts_of(replicates.rows, rows)
+        if gains is not None:
+            found = [_mean_gain(gains, weight, part) for part in parts]
+        else:
+            found = [_set_score(responses, replicates, part, metric, at) for part in parts]
+        scores.append(np.mean(found))
+    return np.array(scores)
+
+
+def _mean_gain(gains: Floats, weight: Floats | None, part: Ints) -> float:
+    # Hits without weights are summed without rounding, so that equal candidates tie.
+    return float(
+        np.average(gains[part].astype(np.float64), weights=None if weight is None else weight[part])
+    )
+
+
+def _set_score(
+    responses: Any, replicates: Replicates, rows: Ints, metric: Metric, replicate: int
+) -> float:
+    """Score a set of rows; soft labels count as weighted copies of a row, one for each class."""
+    V, weight = replicates.rows, row_weights(replicates, metric)
+    at, y, weight = rows, V.y[rows], None if weight is None else weight[rows]
+    if V.posterior is not None:
+        assert replicates.classes is not None
+        soft = V.posterior[rows]
+        row, code = np.nonzero(soft > 0)
+        at, y = rows[row], replicates.classes[code]
+        weight = soft[row, code] * (1.0 if weight is None else weight[row])
+    if metric.name in SET_SCORES and replicates.classes is not None:
+        said = answers_for(metric.name, responses)[at]
+        return SET_SCORES[metric.name](said, y, weight, replicates.classes)
+    if weight is None:
+        return float(metric.scorer(responses, at, y, **metric.params_at(at)))
+    try:
+        return float(metric.scorer(responses, at, y, sample_weight=weight, **metric.params_at(at)))
+    except TypeError:  # the metric takes no weights
+        chosen = _by_weight(weight, replicate)
+        at, y = at[chosen], y[chosen]
+        return float(metric.scorer(responses, at, y, **metric.params_at(at)))
+
+
+def _by_rows(
+    responses: Responses, replicates: Replicates, metric: Metric, name: str
+) -> dict[str, Verdict]:
+    """Score by something that may look at the rows themselves and may give several numbers."""
+    found = [
+        [
+            _numbers(_score_rows(responses.model, replicates, part, metric, at), metric, name)
+            for part in parts_of(replicates.rows, rows)
+        ]
+        for at, rows in enumerate(replicates.slices)
+    ]
+    return {
+        own: Verdict(np.array([np.mean([part[own] for part in parts]) for parts in found]))
+        for own in found[0][0]
+    }
+
+
+def _score_rows(
+    model: Any, replicates: Replicates, rows: Ints, metric: Metric, replicate: int
+) -> Any:
+    V, weight = replicates.rows, row_weights(replicates, metric)
+    if weight is not None:  # it knows no weights
+        rows = rows[_by_weight(weight[rows], replicate)]
+    X, y = take_rows(V.X, rows), V.y[rows]
+    if metric.scorer is None:
+        return model.score(X, y)
+    return metric.scorer(model, X, y, **metric.params_at(rows))
+
+
+def _numbers(value: Any, metric: Metric, name: str) -> dict[str, float]:
+    """Return a scorer's answer as named numbers, or raise."""
+    named: Mapping[str, Any] = value if isinstance(value, Mapping) else {name: value}
+    for own, number in named.items():
+        if not isinstance(number, Number | np.number) and np.ndim(number) != 0:
+            raise ValueError(
+                f"scoring must give a number or a dictionary of numbers, and {metric.name} gave "
+                f"{number!r} for {own!r}. Return a float."
+            )
+    return {own: float(number) for own, number in named.items()}
+
+
+def _by_weight(weight: AnyArray, replicate: int) -> Ints:
+    """Return as many rows as there are, drawn by weight."""
+    rng = stream(substream(_RESAMPLING, "by weight"), replicate)
+    return rng.choice(len(weight), size=len(weight), p=weight / weight.sum())

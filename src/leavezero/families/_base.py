@@ -1,0 +1,76 @@
+"""What a family is: all that we know about one kind of estimator."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from leavezero._typing import AnyArray, Bools, Floats, Table
+
+Kind = Literal["exact", "approximate", "out-of-bag"]
+
+
+@dataclass(frozen=True, eq=False)
+class Unseen:
+    """What a model says about the rows it was fitted to, as if it had not seen each of them.
+
+    Parameters
+    ----------
+    kind : "exact", "approximate" or "out-of-bag"
+        Exact equals a fit without the row, up to ties and rounding; approximate is a step from the
+        one fit towards it; out-of-bag is what the members that did not draw the row say.
+    responses : mapping of str to array
+        For each method that the family can answer for ("predict", "predict_proba",
+        "decision_function") an array with a row for each given row, as the method returns it.
+    known : array of bool of shape (n_rows,) or None
+        Which rows have a response; None if all have.
+    doubt : str or None
+        Why the responses should not be believed for this model, as the end of the sentence "the
+        rows are judged by V, because ..."; None if they may be believed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from leavezero.families import Unseen
+    >>> Unseen("exact", {"predict": np.array([0, 1])}).doubt is None
+    True
+    """
+
+    kind: Kind
+    responses: Mapping[str, AnyArray] = field(repr=False)
+    known: Bools | None = field(default=None, repr=False)
+    doubt: str | None = None
+
+
+class Family:
+    """Base of all families: what a subclass does not say, the family cannot do.
+
+    Examples
+    --------
+    >>> from sklearn.svm import SVC
+    >>> from leavezero.families import Family
+    >>> class Silent(Family):
+    ...     name = "silent"
+    ...     def covers(self, estimator):
+    ...         return isinstance(estimator, SVC)
+    >>> Silent().refuses(SVC())
+    'the family silent knows nothing of rows that a model has not seen'
+    """
+
+    name: str = "unnamed"
+
+    def covers(self, estimator: Any) -> bool:
+        """Tell whether the estimator, fitted or not, is of this kind."""
+        raise NotImplementedError
+
+    def refuses(self, estimator: Any) -> str | None:
+        """Return why unseen rows are not available for these parameters; None if they are."""
+        return f"the family {self.name} knows nothing of rows that a model has not seen"
+
+    def unseen(
+        self, model: Any, X: Table, y: AnyArray, sample_weight: Floats | None = None
+    ) -> Unseen:
+        """Return what a fitted model says about each row of its data, as if not seen.
+
+        The rows and the weights are those that the model was fitted to; others are refused.
+        """
+        raise NotImplementedError(self.refuses(model))

@@ -1,0 +1,59 @@
+"""What users hear of candidates that failed."""
+
+import warnings
+from collections.abc import Sequence
+
+import numpy as np
+
+from leavezero.engine import Job, Record
+from leavezero.exceptions import AllCandidatesFailedError, CandidateFailedWarning
+
+
+def report_failures(records: Sequence[Record], job: Job, owner: str) -> None:
+    """Warn of candidates that could not be fitted or scored; raise where none could."""
+    errors = [record.error for record in records if record.error is not None]
+    unscored = [error for record in records for error in record.scoring_errors.values()]
+    _raise_if_none_is_left(records, job, owner, errors, unscored)
+    score = f"were given the score {job.error_score!r}"
+    advice = 'Set error_score="raise" to stop at the first, which ended with'
+    if errors:
+        _warn(
+            f"{len(errors)} of {len(records)} candidates of {owner} failed and {score}. "
+            f"{advice}\n{errors[0]}"
+        )
+    if unscored:
+        _warn(
+            f"scoring of {owner} failed {len(unscored)} times with {len(records)} candidates, "
+            f"which {score}. {advice}\n{unscored[0]}"
+        )
+    n_odd = sum(not _all_finite(record) for record in records)
+    if n_odd:
+        _warn(
+            f"{n_odd} of {len(records)} candidates of {owner} have scores that are not finite. "
+            "Such a candidate is never chosen; check the scorer and the data."
+        )
+
+
+def _raise_if_none_is_left(
+    records: Sequence[Record], job: Job, owner: str, errors: list[str], unscored: list[str]
+) -> None:
+    if errors and len(errors) == len(records):
+        raise AllCandidatesFailedError(
+            f"All {len(records)} candidates of {owner} failed. Mend the data or the estimator; "
+            f"the first one ended with\n{errors[0]}"
+        )
+    may_win = [record for record in records if record.trial.may_win]
+    known = any(job.main in (*r.verdicts, *r.scoring_errors) for r in may_win)
+    if known and not any(np.isfinite(record.main_score) for record in may_win):
+        raise AllCandidatesFailedError(
+            f"Every score of {owner} is NaN, so that no candidate can be chosen. "
+            f"Check the score method of the estimator.{chr(10).join(['', *unscored[:1]])}"
+        )
+
+
+def _all_finite(record: Record) -> bool:
+    return all(np.all(np.isfinite(verdict.scores)) for verdict in record.verdicts.values())
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, CandidateFailedWarning, stacklevel=5)
