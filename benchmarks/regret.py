@@ -10,7 +10,16 @@ import argparse
 import sys
 from pathlib import Path
 
-from leavezero.experiments import STUDIES, draw_regret, read_lines, regret_table, run_all
+import numpy as np
+
+from leavezero.experiments import (
+    STUDIES,
+    draw_regret,
+    read_lines,
+    regret_table,
+    run_all,
+    with_confirmed,
+)
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "results" / "regret"
@@ -26,7 +35,57 @@ def run(name, directory, jobs, splits):
         print(f"{done} of at most {len(keys)}: {line['key']}", file=sys.stderr)
 
 
+def show_confirm():
+    """Write what a few folds add: regret, and the mean number of fits a candidate."""
+    lines, looked = (read_lines(RESULTS / f"{name}.jsonl") for name in ("held-back", "confirm"))
+    joined = with_confirmed(lines, looked)
+    table = regret_table(joined)
+    fits = _confirm_fits(lines, looked)
+    parts = [
+        f"## held-back, accuracy: what a few folds add, {len(table.data)} data sets, "
+        f"{len(joined)} runs",
+        "",
+        table.markdown(),
+        "",
+        "| way | fits a candidate, one family | fits a candidate, pool | mean minus 10-fold CV "
+        "(90 %) | pool minus 10-fold CV (90 %) |",
+        "|---|---|---|---|---|",
+    ]
+    for way in table.ways:
+        cells = [f"{count:.2f}" for count in fits[way]]
+        cells += [_interval(table.difference(way, "10-fold CV", f)) for f in ("mean", "pool")]
+        parts.append(f"| {way} | " + " | ".join(cells) + " |")
+    text = "\n".join(parts) + "\n"
+    (RESULTS / "confirm.md").write_text(text)
+    fill(ROOT / "docs" / "from-gridsearchcv.md", "confirm", "\n".join(parts[2:]))
+    print(text)
+
+
+def _confirm_fits(lines, looked):
+    """Fits a candidate, in one family and in the pool; the final fit of CV included."""
+    teachers = np.mean([line["result"]["teacher_fits"]["auto"] for line in lines])
+    found = [line["result"] for line in looked]
+    sizes = [len(scores) for result in found for scores in result["2-fold CV"].values()]
+    few = [len(rows) for result in found for rows in result["contenders"].values()]
+    whole = np.mean([sum(len(s) for s in result["2-fold CV"].values()) for result in found])
+    pool = np.mean([len(result["pool"]) for result in found])
+    one = np.mean(sizes)
+    return {
+        "auto": (1 + teachers / one, 1 + teachers / whole),
+        "5-fold CV": (5 + 1 / one, 5 + 1 / whole),
+        "10-fold CV": (10 + 1 / one, 10 + 1 / whole),
+        "auto, confirm=5": (
+            1 + (teachers + 5 * np.mean(few)) / one,
+            1 + (teachers + 5 * pool) / whole,
+        ),
+        "auto and 2-fold CV of all": (3 + teachers / one, 3 + teachers / whole),
+    }
+
+
 def show(name):
+    if name == "confirm":
+        show_confirm()
+        return
     lines = read_lines(RESULTS / f"{name}.jsonl")
     present = {m for line in lines for f in line["result"]["families"].values() for m in f}
     pages = []

@@ -41,6 +41,16 @@ def test_every_public_name_is_documented():
 
 def test_importing_the_package_needs_none_of_the_extras():
     """numpy, scipy, scikit-learn and joblib are enough."""
-    extras = ["typer", "rich", "pandas", "pyarrow", "jinja2", "matplotlib", "skops", "polars"]
+    extras = [
+        "typer",
+        "rich",
+        "pandas",
+        "pyarrow",
+        "jinja2",
+        "matplotlib",
+        "skops",
+        "polars",
+        "optuna",
+    ]
     code = f"import sys; sys.modules.update(dict.fromkeys({extras!r})); import leavezero"
     subprocess.run([sys.executable, "-c", code], check=True)

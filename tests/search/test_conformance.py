@@ -1,16 +1,44 @@
 """scikit-learn's own conformance checks."""
 
+import optuna
+import pytest
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from leavezero import GridSearchLZO, LabelInvariantMixup, RandomizedSearchLZO
+from leavezero import (
+    CandidateSearchLZO,
+    GridSearchLZO,
+    HalvingGridSearchLZO,
+    HalvingRandomSearchLZO,
+    LabelInvariantMixup,
+    OptunaSearchLZO,
+    RandomizedSearchLZO,
+)
+
+C, ALPHA = {"C": [0.1, 1.0]}, {"alpha": [0.1, 1.0]}
+FEW = {"n_replicates": 2}
+SMALL = {"min_resources": 4, **FEW}
+
+
+@pytest.fixture(autouse=True)
+def _quiet_optuna():
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
 
 
 @parametrize_with_checks(
     [
-        GridSearchLZO(LogisticRegression(), {"C": [0.1, 1.0]}, n_replicates=2),
-        GridSearchLZO(Ridge(), {"alpha": [0.1, 1.0]}, n_replicates=2),
-        RandomizedSearchLZO(LogisticRegression(), {"C": [0.1, 1.0]}, n_iter=2, n_replicates=2),
+        GridSearchLZO(LogisticRegression(), C, **FEW),
+        GridSearchLZO(Ridge(), ALPHA, **FEW),
+        RandomizedSearchLZO(LogisticRegression(), C, n_iter=2, **FEW),
+        RandomizedSearchLZO(Ridge(), ALPHA, n_iter=2, **FEW),
+        HalvingGridSearchLZO(LogisticRegression(), C, factor=2, **SMALL),
+        HalvingGridSearchLZO(Ridge(), ALPHA, factor=2, **SMALL),
+        HalvingRandomSearchLZO(LogisticRegression(), C, n_candidates=2, factor=2, **SMALL),
+        HalvingRandomSearchLZO(Ridge(), ALPHA, n_candidates=2, factor=2, **SMALL),
+        OptunaSearchLZO(LogisticRegression(), C, n_trials=2, **FEW),
+        OptunaSearchLZO(Ridge(), ALPHA, n_trials=2, **FEW),
+        CandidateSearchLZO({"one": LogisticRegression(), "two": (LogisticRegression(), C)}, **FEW),
+        CandidateSearchLZO({"plain": Ridge(), "grid": (Ridge(), ALPHA)}, **FEW),
         LabelInvariantMixup(),
     ]
 )

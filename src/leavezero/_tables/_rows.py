@@ -45,7 +45,9 @@ def take_rows(X: Table, rows: slice | Ints) -> Table:
         return X.iloc[rows]
     if isinstance(X, list | tuple) and not isinstance(rows, slice):
         return [X[row] for row in rows]
-    return X[rows]
+    if sparse.issparse(X) and X.format not in ("csr", "csc", "lil"):
+        return X.tocsr()[rows]  # the other formats have no rows to take
+    return X[rows] if hasattr(X, "__getitem__") else np.asarray(X)[rows]
 
 
 def stack_rows(parts: Sequence[Table]) -> Table:

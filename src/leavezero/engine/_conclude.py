@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from leavezero._typing import AnyArray, Floats
+from leavezero._typing import AnyArray, Floats, Ints
 from leavezero.engine._confirm import fold_scores, make_folds
-from leavezero.engine._judge import parts_of, row_weights
+from leavezero.engine._draw import Replicates
+from leavezero.engine._judge import Verdict, parts_of, row_weights
 from leavezero.engine._metrics import Metric
 from leavezero.engine._results import metric_names, ranks, results_table, split_scores
-from leavezero.engine._run import Job, Record, gains_of, rounded
+from leavezero.engine._run import Job, Record, rounded
+from leavezero.engine._scoring import SINGLE
 from leavezero.engine._select import Rule, Selection, Standing, contenders, describe
 from leavezero.engine._statistics import N_RESAMPLES, Resampled, Witness, resample
 
@@ -70,35 +72,46 @@ def conclude(
     return Conclusion(table, describe(standing, drawn, winners, name, at), n_fits)
 
 
-def witness_of(job: Job, records: Sequence[Record], name: str) -> Witness:
-    """Return what V says of all trials, row by row where the score is a mean over rows."""
-    gains = gains_of(records, name)
-    V = job.replicates.rows
-    n_given = len(V) if job.replicates.given else len(job.y)
-    bias = np.array([record.verdicts[name].bias for record in records])
-    if gains is None:
-        splits = split_scores(records, name, job.replicates.n_replicates) - bias[:, None]
+def witness_of(
+    replicates: Replicates,
+    verdicts: Sequence[Verdict],
+    metric: Metric,
+    n_given: int,
+    kept_rows: Ints | None = None,
+) -> Witness:
+    """Return what V says of some models, row by row where the score is a mean over rows."""
+    V = replicates.rows
+    n_given = len(V) if replicates.given else n_given
+    bias = np.array([verdict.bias for verdict in verdicts])
+    gains = [verdict.gains for verdict in verdicts if verdict.gains is not None]
+    if len(gains) < len(verdicts):
+        splits = np.array([verdict.scores for verdict in verdicts]) - bias[:, None]
         n_units = splits.shape[1]
-        size = len(V) // n_units
-        weights = np.full(n_units, 1 / n_units)
-        return Witness(splits, weights, bias, n_given, size, given=job.replicates.given)
-    weights, origins = _unit_weights(job, job.metrics.get(name)), V.origins
-    if job.kept_rows is not None:
-        weights = weights[job.kept_rows] / weights[job.kept_rows].sum()
-        origins = None if origins is None else origins[job.kept_rows]
-    return Witness(gains, weights, bias, n_given, 1, origins, job.replicates.given)
+        size, weights = len(V) // n_units, np.full(n_units, 1 / n_units)
+        return Witness(splits, weights, bias, n_given, size, given=replicates.given)
+    weights, origins = _unit_weights(replicates, metric), V.origins
+    if kept_rows is not None:
+        weights = weights[kept_rows] / weights[kept_rows].sum()
+        origins = None if origins is None else origins[kept_rows]
+    return Witness(np.array(gains), weights, bias, n_given, 1, origins, replicates.given)
 
 
-def _unit_weights(job: Job, metric: Metric | None) -> Floats:
+def _unit_weights(replicates: Replicates, metric: Metric) -> Floats:
     """Return what share of the final score each row of V has."""
-    V = job.replicates.rows
-    own = None if metric is None else row_weights(job.replicates, metric)
-    weights = np.ones(len(V)) if own is None else np.array(own, dtype=np.float64)
-    for rows in job.replicates.slices:
-        parts = parts_of(V, rows)
+    own = row_weights(replicates, metric)
+    weights = np.array(np.ones(len(replicates.rows)) if own is None else own, dtype=np.float64)
+    for rows in replicates.slices:
+        parts = parts_of(replicates.rows, rows)
         for part in parts:
-            weights[part] /= weights[part].sum() * len(parts) * job.replicates.n_replicates
+            weights[part] /= weights[part].sum() * len(parts) * replicates.n_replicates
     return weights
+
+
+def _witness(job: Job, records: Sequence[Record], name: str) -> Witness:
+    verdicts = [record.verdicts[name] for record in records]
+    # A callable that gives a dictionary stands under one name and answers for all.
+    metric = job.metrics.get(name) or job.metrics[SINGLE]
+    return witness_of(job.replicates, verdicts, metric, len(job.y), job.kept_rows)
 
 
 def _standing(job: Job, records: Sequence[Record]) -> Standing:
@@ -108,7 +121,7 @@ def _standing(job: Job, records: Sequence[Record]) -> Standing:
         split_scores(records, job.main, job.replicates.n_replicates),
         [record.trial.candidate.params for record in records],
         [record.trial.candidate.key for record in records],
-        witness_of(job, records, job.main),
+        _witness(job, records, job.main),
     )
 
 
@@ -124,7 +137,7 @@ def _add_intervals(
     inside = np.full((len(records), N_RESAMPLES), np.nan)
     outside = inside.copy()
     if known:
-        found = resample(witness_of(job, [records[row] for row in known], name), root)
+        found = resample(_witness(job, [records[row] for row in known], name), root)
         inside[known], outside[known] = found.inside, found.outside
     drawn = Resampled(inside, outside)
     table[f"low_test_{name}"], table[f"high_test_{name}"] = drawn.interval()

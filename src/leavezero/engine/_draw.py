@@ -11,6 +11,7 @@ from leavezero._random import integer_seed, stream, with_seed
 from leavezero._tables import count_rows
 from leavezero._typing import AnyArray, Floats, Table
 from leavezero.augment import References, ValidationSet
+from leavezero.engine._threads import limited_threads
 
 MAX_ROWS = 200_000  # of all replicates together, where their size is a share of the data
 
@@ -57,6 +58,20 @@ def draw_replicates(
     from the weighted data instead.
     """
     size = replicate_size(validation_size, n_replicates, count_rows(X), owner)
+    with limited_threads():
+        return _draw(augmenter, X, y, sample_weight, groups, n_replicates, size, root)
+
+
+def _draw(
+    augmenter: Any,
+    X: Table,
+    y: AnyArray,
+    sample_weight: AnyArray | None,
+    groups: AnyArray | None,
+    n_replicates: int,
+    size: int,
+    root: np.random.SeedSequence,
+) -> tuple[Any, Replicates]:
     given = {} if groups is None else {"groups": groups}
     fitted = with_seed(clone(augmenter), integer_seed(root, "augmenter")).fit(X, y, **given)
     one_column_of_names = np.ndim(y) == 1 and np.asarray(y).dtype.kind != "f"

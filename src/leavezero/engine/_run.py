@@ -213,14 +213,3 @@ def rounded(score: float) -> float:
     True
     """
     return float(f"{score:.12g}")
-
-
-def gains_of(records: Sequence[Record], name: str) -> Floats | None:
-    """Return the gains of all trials on each kept row of V; None if the metric has none."""
-    found = [record.verdicts[name].gains if name in record.verdicts else None for record in records]
-    size = next((len(gains) for gains in found if gains is not None), None)
-    if size is None:
-        return None
-    return np.array(
-        [np.full(size, np.nan, np.float32) if gains is None else gains for gains in found]
-    )

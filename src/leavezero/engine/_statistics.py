@@ -13,6 +13,7 @@ import numpy as np
 
 from leavezero._random import stream
 from leavezero._typing import Floats, Ints
+from leavezero.engine._threads import limited_threads
 
 N_RESAMPLES = 200
 LEVEL = 0.95
@@ -95,12 +96,13 @@ def resample(
     inside = np.empty((n_candidates, n_resamples))
     outside = np.empty((n_candidates, n_resamples))
     size = max(1, _CHUNK_CELLS // max(1, n_units))
-    for start in range(0, n_resamples, size):
-        here = slice(start, min(start + size, n_resamples))
-        counts = _bootstrap_counts(n_drawn, here.stop - start, rng)
-        drawn, left = _unit_counts(counts, witness.origins)
-        inside[:, here] = _mean_gains(witness, drawn)
-        outside[:, here] = _mean_gains(witness, left)
+    with limited_threads():
+        for start in range(0, n_resamples, size):
+            here = slice(start, min(start + size, n_resamples))
+            counts = _bootstrap_counts(n_drawn, here.stop - start, rng)
+            drawn, left = _unit_counts(counts, witness.origins)
+            inside[:, here] = _mean_gains(witness, drawn)
+            outside[:, here] = _mean_gains(witness, left)
     return Resampled(inside, outside)
 
 

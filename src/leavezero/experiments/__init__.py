@@ -1,5 +1,6 @@
 """The paper's tables and our studies as resumable runs."""
 
+from leavezero.experiments._confirm import ConfirmStudy, with_confirmed
 from leavezero.experiments._demo import LEAVE_ZERO_OUT, DemoRow, demo_grids, run_demo
 from leavezero.experiments._families import (
     classifier_families,
@@ -18,6 +19,7 @@ __all__ = [
     "LEAVE_ZERO_OUT",
     "STUDIES",
     "TUNED_ON",
+    "ConfirmStudy",
     "DemoRow",
     "RegretStudy",
     "RegretTable",
@@ -31,4 +33,5 @@ __all__ = [
     "run_all",
     "run_demo",
     "text_families",
+    "with_confirmed",
 ]

@@ -2,7 +2,8 @@
 
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -86,14 +87,25 @@ class RegretStudy:
 
     def __call__(self, key: dict[str, Any]) -> dict[str, Any]:
         """Do one run: every candidate's score by every way, and its score on the test rows."""
+        with quiet_and_single():
+            return self.run(key).result()
+
+    def run(self, key: dict[str, Any]) -> "RegretRun":
+        """Return one run, its data split and prepared."""
         given = load_dataset(key["data"], self.directory, seed=key["split"])
         split = _split(given.X, given.y, self, key["split"])
         if self.kind in ("classes", "images", "numbers"):
             split = _standardised(split)
-        with threadpool_limits(limits=1), warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            warnings.simplefilter("ignore", UserWarning)
-            return _Run(self, split, key["split"]).result()
+        return RegretRun(self, split, key["split"])
+
+
+@contextmanager
+def quiet_and_single() -> Iterator[None]:
+    """Use one thread, and say nothing of solvers that stop early."""
+    with threadpool_limits(limits=1), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", UserWarning)
+        yield
 
 
 def _split(X: Table, y: AnyArray, study: RegretStudy, split: int) -> tuple[Any, ...]:
@@ -117,7 +129,7 @@ def _standardised(split: tuple[Any, ...]) -> tuple[Any, ...]:
     return scaler.transform(X_train), scaler.transform(X_test), y_train, y_test
 
 
-class _Run:
+class RegretRun:
     """One split of one data set."""
 
     def __init__(self, study: RegretStudy, split: tuple[Any, ...], number: int) -> None:
@@ -129,28 +141,34 @@ class _Run:
         self.fits: dict[str, int] = {}
 
     def result(self) -> dict[str, Any]:
-        root = substream(seed_sequence(self.study.seed), "run", self.number)
+        """Return the candidates' scores by every way."""
         sets = {RESUBSTITUTION: Replicates(ValidationSet(self.X, self.y), 1, self.classes)}
-        for at, name in enumerate(self.study.selectors):
-            started = time.process_time()
-            choice = resolve_augmenter(augmenting_selectors()[name], self.X, self.y)
-            augmenter, sets[name] = draw_replicates(
-                choice.augmenter,
-                self.X,
-                self.y,
-                n_replicates=1,
-                validation_size=4.0,
-                root=substream(root, at),
-                owner="the study",
-            )
-            self.seconds[name] = round(time.process_time() - started, 3)
-            self.fits[name] = getattr(augmenter, "n_fits_", 0)
+        sets |= {name: self.draw(name) for name in self.study.selectors}
         families = {
-            name: self._family(candidates, sets) for name, candidates in self._families().items()
+            name: self._family(candidates, sets) for name, candidates in self.families().items()
         }
         return {"families": families, "draw_seconds": self.seconds, "teacher_fits": self.fits}
 
-    def _families(self) -> dict[str, list[Any]]:
+    def draw(self, name: str) -> Replicates:
+        """Return V by one way, the same whichever other ways are drawn."""
+        root = substream(seed_sequence(self.study.seed), "run", self.number)
+        started = time.process_time()
+        choice = resolve_augmenter(augmenting_selectors()[name], self.X, self.y)
+        augmenter, drawn = draw_replicates(
+            choice.augmenter,
+            self.X,
+            self.y,
+            n_replicates=1,
+            validation_size=4.0,
+            root=substream(root, self.study.selectors.index(name)),
+            owner="the study",
+        )
+        self.seconds[name] = round(time.process_time() - started, 3)
+        self.fits[name] = getattr(augmenter, "n_fits_", 0)
+        return drawn
+
+    def families(self) -> dict[str, list[Any]]:
+        """Return the candidates of each family."""
         if self.study.kind == "text":
             return text_families()
         if self.study.kind == "numbers":
@@ -193,7 +211,7 @@ class _Run:
             ):
                 scores[metric]["test"].append(score)
             for name, n_folds in FOLDS.items():
-                for metric, score in self._by_folds(candidate, n_folds, metrics).items():
+                for metric, score in self.by_folds(candidate, n_folds, metrics).items():
                     scores[metric][name].append(score)
         return {
             metric: {name: [round(float(s), 5) for s in row] for name, row in kept.items()}
@@ -206,7 +224,7 @@ class _Run:
         chosen = [resolve_metric(metric, "the study") for metric in metrics]
         return [float(found[0]) for found in score_replicates(model, rows, chosen)]
 
-    def _by_folds(self, candidate: Any, n_folds: int, metrics: Sequence[str]) -> dict[str, float]:
+    def by_folds(self, candidate: Any, n_folds: int, metrics: Sequence[str]) -> dict[str, float]:
         """Return the mean score over folds, as GridSearchCV computes it."""
         splitter: Any = KFold if self.study.kind == "numbers" else StratifiedKFold
         folds = splitter(n_folds, shuffle=True, random_state=self.number)

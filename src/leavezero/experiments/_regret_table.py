@@ -145,13 +145,16 @@ def regret_table(
 def _with_pool(
     families: dict[str, Any], metric: str, without: Sequence[str]
 ) -> dict[str, dict[str, list[float]]]:
-    """Return the families that have the metric, and all their candidates as one more."""
+    """Return the families that have the metric, and all their candidates as one more.
+
+    A pool that is among the families stays as it is.
+    """
     found = {
         name: scores[metric]
         for name, scores in families.items()
         if metric in scores and name not in without
     }
-    if len(found) > 1:
+    if len(found) > 1 and POOL not in found:
         ways = next(iter(found.values()))
         found[POOL] = {way: [s for scores in found.values() for s in scores[way]] for way in ways}
     return found

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from leavezero.experiments._confirm import ConfirmStudy
 from leavezero.experiments._regret import RegretStudy
 
 # Every second set of the alphabet, so that nobody chose; heart and clever share rows and are
@@ -104,7 +105,8 @@ def _regression(directory: str | None, n_splits: int | None) -> RegretStudy:
     return RegretStudy(data, "numbers", _NUMBERS, n_splits=n_splits or 5, directory=raw)
 
 
-STUDIES: dict[str, Callable[[str | None, int | None], RegretStudy]] = {
+STUDIES: dict[str, Callable[[str | None, int | None], RegretStudy | ConfirmStudy]] = {
+    "confirm": lambda directory, n: ConfirmStudy(_classes(HELD_BACK, 10)(directory, n)),
     "held-back": _classes(HELD_BACK, 10),
     "images": lambda directory, n: RegretStudy(
         ("digits",), "images", ("mix-up", "images", "mix-up, teachers", "auto"), n_splits=n or 5

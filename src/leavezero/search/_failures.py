@@ -37,12 +37,13 @@ def report_failures(records: Sequence[Record], job: Job, owner: str) -> None:
 def _raise_if_none_is_left(
     records: Sequence[Record], job: Job, owner: str, errors: list[str], unscored: list[str]
 ) -> None:
-    if errors and len(errors) == len(records):
-        raise AllCandidatesFailedError(
-            f"All {len(records)} candidates of {owner} failed. Mend the data or the estimator; "
-            f"the first one ended with\n{errors[0]}"
-        )
     may_win = [record for record in records if record.trial.may_win]
+    lost = [record.error for record in may_win if record.error is not None]
+    if (lost and len(lost) == len(may_win)) or len(errors) == len(records):
+        raise AllCandidatesFailedError(
+            f"All {len(lost) or len(errors)} candidates of {owner} failed. Mend the data or the "
+            f"estimator; the first one ended with\n{(lost or errors)[0]}"
+        )
     known = any(job.main in (*r.verdicts, *r.scoring_errors) for r in may_win)
     if known and not any(np.isfinite(record.main_score) for record in may_win):
         raise AllCandidatesFailedError(

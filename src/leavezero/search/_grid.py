@@ -33,11 +33,26 @@ class GridSearchLZO(BaseSearchLZO):
     validation_size : float or int, default=1.0
         The rows of one replicate: a float is a share of the given rows (all replicates together
         have at most 200,000 rows then), an int the number itself.
-    scoring : str, callable or None, default=None
+    scoring : str, callable, list, dict or None, default=None
         The metric: the name of a scikit-learn scorer, or a callable ``scorer(estimator, X, y)``.
-        None is the estimator's own, accuracy for classifiers and R2 for regressors.
+        A list of names, a dictionary of names and scorers, or a callable that returns a dictionary
+        are several. None is the estimator's own, accuracy for classifiers and R2 for regressors.
+    refit : bool, str or callable, default=True
+        What the best is; nothing is fitted again. With several metrics the name of one, or a
+        callable that takes ``cv_results_`` and returns a row. False keeps no model.
+    select : "best", "one_se", "vote" or rule, default="best"
+        How a metric chooses: the highest score; the simplest candidate within one standard error
+        of it (see :class:`OneStandardError` for what simple means); or the candidate that is best
+        in most replicates.
+    confirm : int or None, default=None
+        At most so many candidates, those that cannot be told from the best, get folds too, and
+        the mean of both scores decides among them. The model is still the one fitted to all rows.
+    confirm_cv : int or splitter, default=5
+        The folds of ``confirm``; those of an int are shuffled.
     error_score : number or "raise", default=nan
         The score of a candidate that fails; it is never chosen.
+    return_train_score : bool, default=False
+        Whether to score the data themselves too.
     n_jobs : int or None, default=None
         The number of workers, as joblib reads it. Results do not depend on it: inside a fit BLAS
         and OpenMP use one thread.
@@ -45,7 +60,9 @@ class GridSearchLZO(BaseSearchLZO):
         The seed of the validation set and of every ``random_state`` of None inside the
         estimator, which is the same for all candidates.
     verbose : int, default=0
-        1 prints one line that says what draws the validation set, and why.
+        1 prints what draws the validation set, and why; 2 a line for each candidate; 3 the score
+        on each replicate and the errors of those that failed. The logger "leavezero" hears the
+        same at the levels INFO and DEBUG.
 
     Attributes
     ----------
@@ -60,13 +77,25 @@ class GridSearchLZO(BaseSearchLZO):
         parameter, whatever the order of the grid.
     cv_results_ : dict of arrays
         A row for each candidate, with scikit-learn's columns; ``split{r}_test_score`` is the
-        score on replicate r.
+        score on replicate r. ``low_test_score`` and ``high_test_score`` are the ends of a 95 %
+        interval over resamples of the given rows, or of V's where these have no origins; then it
+        tells how far the score depends on the draw of V, and nothing of the risk. With ``confirm``
+        ``mean_augmented_score`` is V's word, ``mean_confirm_score`` the folds', and
+        ``mean_test_score`` the mean of both, or V's moved by their mean difference.
+    selection_ : Selection
+        How the best was chosen and how clearly: ties, contenders, margin, and the best score
+        without its luck on V.
     fits_ : dict
-        The number of fits made by purpose: of candidates, and of the models that label V's rows.
+        The number of fits made by purpose: of candidates, of the models that label V's rows
+        ("teacher"), and of folds ("confirm").
     n_fits_ : int
         Their sum.
-    scorer_ : callable
-        The metric, called as ``scorer_(estimator, X, y)``.
+    scorer_ : callable or dict
+        The metric, called as ``scorer_(estimator, X, y)``; by name where there are several.
+    n_splits_ : int
+        The number of replicates.
+    refit_time_ : float
+        Always 0: nothing is fitted again.
     augmenter_ : augmenter
         What drew the validation set, fitted.
     validation_set_ : ValidationSet
@@ -78,10 +107,12 @@ class GridSearchLZO(BaseSearchLZO):
     feature_names_in_ : array of shape (n_features_in_,)
         The names of the columns, where X was a frame with string names.
     multimetric_ : bool
-        Always False: one metric.
+        Whether there are several metrics.
 
     See Also
     --------
+    RandomizedSearchLZO, HalvingGridSearchLZO, OptunaSearchLZO : Other ways to propose candidates.
+    CandidateSearchLZO : Several estimators in one search.
     leave_zero_out_score : The scores of one estimator.
 
     References

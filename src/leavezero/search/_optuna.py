@@ -115,10 +115,13 @@ class OptunaStrategy:
 
         for asked in self._batch:
             score = self._scores[asked.candidate.key]
-            if np.isnan(score):
-                self._study.tell(asked.trial, state=TrialState.FAIL)
-            else:
-                self._study.tell(asked.trial, score)
+            told = {"state": TrialState.FAIL} if np.isnan(score) else {"values": score}
+            try:
+                self._study.tell(asked.trial, **told)
+            except RuntimeError as error:  # a grid is used up; the trial has been told
+                if "Study.stop" not in str(error):
+                    raise
+                self._left = 0
         self._batch = []
 
 

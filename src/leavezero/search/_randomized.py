@@ -27,7 +27,9 @@ class RandomizedSearchLZO(BaseSearchLZO):
         ``scipy.stats``.
     n_iter : int, default=10
         How many candidates are drawn. Equal ones are fitted once.
-    augmenter, n_replicates, validation_size, scoring, error_score, n_jobs, verbose
+    augmenter, n_replicates, validation_size, scoring, refit, select, confirm, confirm_cv
+        As for :class:`GridSearchLZO`.
+    error_score, return_train_score, n_jobs, verbose
         As for :class:`GridSearchLZO`.
     random_state : int, RandomState, Generator or None, default=None
         The seed of the candidates, of the validation set and of every ``random_state`` of None
@@ -35,9 +37,9 @@ class RandomizedSearchLZO(BaseSearchLZO):
 
     Attributes
     ----------
-    best_estimator_, best_params_, best_score_, best_index_, cv_results_, fits_, n_fits_
+    best_estimator_, best_params_, best_score_, best_index_, selection_, cv_results_
         As for :class:`GridSearchLZO`.
-    augmenter_, validation_set_, scorer_, classes_, n_features_in_, feature_names_in_, multimetric_
+    fits_, n_fits_, augmenter_, validation_set_, scorer_, classes_, n_features_in_, multimetric_
         As for :class:`GridSearchLZO`.
 
     See Also
