@@ -37,7 +37,7 @@ def test_every_figure_in_a_table_comes_from_the_results():
         row
         for page in pages()
         for row in page.read_text().splitlines()
-        if re.fullmatch(r"\|[^|]+(\| *[-+]?\d+\.\d+[^|]*)+\|", row)
+        if re.fullmatch(r"\|[^|]+(\| *[-+]?\d+\.\d+( \([^|]*\))? *)+\|", row)
     ]
     assert rows
     assert [row for row in rows if row not in made] == []

@@ -6,7 +6,7 @@ from leavezero.engine._draw import Replicates, draw_replicates, origin_means, re
 from leavezero.engine._judge import Verdict, judge, score_replicates
 from leavezero.engine._keep import AllModels, BestModel, Keeper, NoModel
 from leavezero.engine._metrics import Metric, default_metric, resolve_metric
-from leavezero.engine._plan import Candidate, Planner
+from leavezero.engine._plan import ESTIMATOR, Candidate, Planner
 from leavezero.engine._responses import Responses, in_blocks
 from leavezero.engine._results import results_table
 from leavezero.engine._run import Job, Outcome, Record, run
@@ -25,6 +25,7 @@ from leavezero.engine._statistics import Resampled, Witness, resample, standard_
 from leavezero.engine._strategy import AllAtOnce, Strategy, Trial
 
 __all__ = [
+    "ESTIMATOR",
     "SINGLE",
     "AllAtOnce",
     "AllModels",

@@ -1,7 +1,6 @@
 """A few folds for the candidates that V cannot tell apart."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -41,7 +40,10 @@ def make_folds(cv: Any, job: Job, groups: AnyArray | None) -> list[Fold]:
         )
         splitter = kinds[classes](cv, **shuffle)
     splitter = check_cv(splitter, job.y, classifier=classes)
-    return list(splitter.split(np.zeros(len(job.y)), job.y, groups))
+    folds = list(splitter.split(np.zeros(len(job.y)), job.y, groups))
+    if not folds:
+        raise ValueError(f"confirm_cv must give at least one fold, got {cv!r}. Use 5.")
+    return folds
 
 
 def fold_scores(
@@ -61,20 +63,11 @@ def _fold_score(job: Job, candidate: Candidate, fold: Fold) -> float:
             model = fit_on(job, candidate, inside)
             # A callable that gives a dictionary stands under one name and answers for all.
             metric = job.given_metrics.get(job.main) or job.given_metrics[SINGLE]
-            metric = replace(
-                metric, by_row={name: part[outside] for name, part in metric.by_row.items()}
-            )
-            rows = held_out(job, outside)
-            responses = Responses(model, rows.rows.X)
-            return float(judge(responses, rows, metric, job.main)[job.main].scores[0])
+            part = ValidationSet(take_rows(job.X, outside), job.y[outside])
+            rows = Replicates(part, 1, job.replicates.classes, given=True)
+            verdicts = judge(Responses(model, part.X), rows, metric.at(outside), job.main)
+            return float(verdicts[job.main].scores[0])
     except Exception:
         if job.error_score == "raise":
             raise
         return np.nan
-
-
-def held_out(job: Job, rows: Ints) -> Replicates:
-    """Return given rows as something to score on."""
-    weight = None if job.given_weight is None else job.given_weight[rows]
-    part = ValidationSet(take_rows(job.X, rows), job.y[rows])
-    return Replicates(part, 1, job.replicates.classes, given=True, origin_weight=weight)

@@ -5,6 +5,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from sklearn import config_context
 from sklearn.base import clone
 
 from leavezero._random import integer_seed, stream, with_seed
@@ -29,7 +30,7 @@ class Replicates:
     classes: AnyArray | None = None
     references: References | None = None
     given: bool = False  # the user's own rows, not drawn
-    origin_weight: Floats | None = None  # what a row of V weighs by the rows it came from
+    weighted: bool = False  # drawn from weighted data
     calibrations: dict[str, Any] = field(default_factory=dict, repr=False)  # by metric
 
     @property
@@ -58,7 +59,8 @@ def draw_replicates(
     from the weighted data instead.
     """
     size = replicate_size(validation_size, n_replicates, count_rows(X), owner)
-    with limited_threads():
+    # scikit-learn's own models, inside augmenters, do not know every array library yet.
+    with limited_threads(), config_context(array_api_dispatch=False):
         return _draw(augmenter, X, y, sample_weight, groups, n_replicates, size, root)
 
 
@@ -79,14 +81,14 @@ def _draw(
     fixed = getattr(fitted, "fixed_rows", None)
     if fixed is not None:
         return fitted, Replicates(fixed, 1, classes, given=True)
+    weighted = False
     if sample_weight is not None and fitted.sample(1, stream(root, "glance")).origins is None:
         fitted.fit(X, y, sample_weight=sample_weight, **given)  # V is drawn by weight instead
-        sample_weight = None
+        weighted = True
     draws = [fitted.sample(size, stream(root, "replicate", r)) for r in range(n_replicates)]
     rows = ValidationSet.concatenate(draws)
     references = None if rows.reference_codes is None else fitted.references_
-    weight = None if sample_weight is None else origin_means(sample_weight, rows)
-    return fitted, Replicates(rows, n_replicates, classes, references, origin_weight=weight)
+    return fitted, Replicates(rows, n_replicates, classes, references, weighted=weighted)
 
 
 def origin_means(values: AnyArray, rows: ValidationSet) -> Floats:

@@ -68,10 +68,9 @@ def row_weights(replicates: Replicates, metric: Metric) -> Floats | None:
     V's own weights times those that the metric asked for, which a row has from its origins.
     """
     own = replicates.rows.sample_weight
-    routed = replicates.origin_weight if metric.weighted else None
-    if own is None or routed is None:
-        return own if routed is None else routed
-    return own * routed
+    if own is None or metric.weight is None:
+        return own if metric.weight is None else metric.weight
+    return own * metric.weight
 
 
 def parts_of(V: ValidationSet, rows: slice) -> list[Ints]:

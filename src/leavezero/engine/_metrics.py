@@ -24,15 +24,21 @@ class Metric:
     """A scorer, and the loss of a row where the score is a mean over rows.
 
     ``scorer`` is None for an estimator with a score method of its own. What is routed to it:
-    whether it takes the weights of the data, and other parameters, those with an entry for each
-    row of V apart.
+    weights of the rows it is to score, and other parameters, those with an entry for each of these
+    rows apart.
     """
 
     name: str
     scorer: Any = None
-    weighted: bool = False
+    weight: Floats | None = field(default=None, repr=False)
     constants: Mapping[str, Any] = field(default_factory=dict)
     by_row: Mapping[str, AnyArray] = field(default_factory=dict)
+
+    def at(self, rows: Ints) -> "Metric":
+        """Return the metric for some of the rows."""
+        weight = None if self.weight is None else self.weight[rows]
+        by_row = {name: value[rows] for name, value in self.by_row.items()}
+        return replace(self, weight=weight, by_row=by_row)
 
     def params_at(self, rows: Ints) -> dict[str, Any]:
         """Return the routed parameters for some rows of V."""
@@ -76,7 +82,7 @@ def resolve_metric(scoring: Any, owner: str) -> Metric:
                 f"Use one of {', '.join(get_scorer_names())}."
             ) from error
     if callable(scoring):
-        return Metric(getattr(scoring, "__name__", repr(scoring)), scoring)
+        return Metric(getattr(scoring, "__name__", type(scoring).__name__), scoring)
     raise ValueError(
         f"scoring of {owner} must be a scorer's name or a callable, got {scoring!r}. "
         'Use "accuracy" or "neg_log_loss".'

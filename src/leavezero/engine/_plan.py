@@ -12,6 +12,7 @@ from leavezero._random import with_seed
 from leavezero._typing import Params
 
 Key = tuple[Any, ...]
+ESTIMATOR = "estimator"  # the member of a search with one estimator
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +28,7 @@ class Candidate:
     key: Key
     estimator: Any = field(repr=False)
     settings: dict[str, Any] = field(repr=False)
+    member: str = ESTIMATOR  # which of a search's estimators it is
 
     def configured(self, seed: int) -> Any:
         """Return an unfitted model, its open seeds set."""
@@ -50,14 +52,18 @@ class Planner:
         self._known: dict[Key, Candidate] = {}
 
     def candidate(
-        self, estimator: Any, settings: Params, params: Params | None = None
+        self,
+        estimator: Any,
+        settings: Params,
+        params: Params | None = None,
+        member: str = ESTIMATOR,
     ) -> Candidate:
         """Return the candidate with these settings, after a check of their names."""
         params = settings if params is None else params
         key = canonical_key(params)
         if key not in self._known:
             _check_settings(estimator, settings, self._owner)
-            self._known[key] = Candidate(dict(params), key, estimator, dict(settings))
+            self._known[key] = Candidate(dict(params), key, estimator, dict(settings), member)
         return self._known[key]
 
     @property

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 
 from leavezero._tables import take_rows
-from leavezero._typing import AnyArray, Floats, Ints, Table
+from leavezero._typing import AnyArray, Ints, Table
 from leavezero.engine._draw import Replicates
 from leavezero.engine._judge import Verdict, judge
 from leavezero.engine._metrics import Metric
@@ -33,10 +33,9 @@ class Job:
     metrics: Mapping[str, Metric]  # by the name of their columns
     main: str | None  # the metric by which the best is chosen; None if that is not a metric
     seed: int
-    fit_params: Mapping[str, Any] = field(default_factory=dict)
+    fit_params: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # by member
     given: Replicates | None = None  # the data themselves, where training scores are wanted
     given_metrics: Mapping[str, Metric] = field(default_factory=dict)  # the same, for given rows
-    given_weight: Floats | None = None  # what the given rows weigh in a score
     kept_rows: Ints | None = None  # of V, whose gains are sent back; None for all
     error_score: Any = np.nan
 
@@ -151,27 +150,34 @@ def run_trial(job: Job, trial: Trial, floor: float) -> Record:
 
 def fit_on(job: Job, candidate: Candidate, rows: Ints | None) -> Any:
     """Return a candidate fitted to some of the given rows; None for all."""
-    (X, y), params = _data(job, rows)
-    return candidate.configured(job.seed).fit(X, y, **params)
+    X, y, params = _data(job, candidate, rows)
+    model = candidate.configured(job.seed)
+    model.fit(X, y, **params)  # what it returns is not relied on
+    return model
 
 
 def _fitted(job: Job, trial: Trial) -> Any:
     if trial.passes is None:
         return fit_on(job, trial.candidate, trial.rows)
-    (X, y), params = _data(job, trial.rows)
-    if trial.model is not None:
-        return trial.model.partial_fit(X, y, **params)
-    if job.replicates.classes is not None:
-        params["classes"] = np.unique(job.y)
-    return trial.candidate.configured(job.seed).partial_fit(X, y, **params)
+    X, y, params = _data(job, trial.candidate, trial.rows)
+    model = trial.model
+    if model is None:
+        model = trial.candidate.configured(job.seed)
+        if job.replicates.classes is not None:
+            params["classes"] = np.unique(job.y)
+    model.partial_fit(X, y, **params)
+    return model
 
 
-def _data(job: Job, rows: Ints | None) -> tuple[tuple[Table, AnyArray], dict[str, Any]]:
-    """Return X and y, and the parameters of fit, for some rows."""
+def _data(
+    job: Job, candidate: Candidate, rows: Ints | None
+) -> tuple[Table, AnyArray, dict[str, Any]]:
+    """Return X and y, and what a candidate's fit takes besides, for some rows."""
+    params = job.fit_params.get(candidate.member, {})
     if rows is None:
-        return (job.X, job.y), dict(job.fit_params)
-    params = {name: _rows_of(value, rows, len(job.y)) for name, value in job.fit_params.items()}
-    return (take_rows(job.X, rows), job.y[rows]), params
+        return job.X, job.y, dict(params)
+    own = {name: _rows_of(value, rows, len(job.y)) for name, value in params.items()}
+    return take_rows(job.X, rows), job.y[rows], own
 
 
 def _rows_of(value: Any, rows: Ints, n_rows: int) -> Any:

@@ -16,6 +16,7 @@ from leavezero._random import integer_seed, seed_sequence, stream
 from leavezero._typing import AnyArray, Ints, RandomState, Table
 from leavezero.augment import Choice, ValidationSet, resolve_augmenter
 from leavezero.engine import (
+    ESTIMATOR,
     SINGLE,
     AllModels,
     BestModel,
@@ -48,6 +49,7 @@ from leavezero.search._checks import (
     check_index,
     check_pairwise,
     check_refit,
+    scoring_names,
 )
 from leavezero.search._failures import report_failures
 from leavezero.search._monitor import CallbackSupportMixin, Monitor, say, with_callbacks
@@ -125,6 +127,10 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         """Return the estimator whose kind is the search's own."""
         return self.estimator
 
+    def _members(self) -> dict[str, Any]:
+        """Return all estimators by name."""
+        return {ESTIMATOR: self.estimator}
+
     @with_callbacks
     def fit(self, X: Table, y: AnyArray | None = None, **params: Any) -> Self:
         """Fit every candidate once, on all the data, and keep the best (Li et al., Algorithm 1).
@@ -150,18 +156,18 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         check_estimator_kind(self._template(), owner, own_score=self.scoring is None)
         check_error_score(self.error_score, owner)
         scoring = resolve_scoring(self.scoring, owner)
-        check_refit(self.refit, list(scoring.metrics) if scoring.several else None, owner)
+        check_refit(self.refit, scoring_names(self.scoring), scoring.several, owner)
         check_confirm(self.confirm, self.refit, owner)
         rule = resolve_rule(self.select, owner)
         check_pairwise(self._template(), self.augmenter, owner)
         target = check_data(self._template(), X, y, owner)
-        routed = route_fit(self, params, scoring)
+        routed = route_fit(self, params, scoring, self._members(), len(target))
         root = seed_sequence(self.random_state)
         planner = Planner(owner)
         strategy = self._strategy(planner, target, root)
         augmenter, replicates = self._draw(X, target, routed, planner, strategy, root)
         job = self._job(X, target, replicates, scoring, routed, strategy, root)
-        monitor = Monitor(self, X, target, routed.fit, strategy.n_trials)
+        monitor = Monitor(self, X, target, next(iter(routed.fit.values())), strategy.n_trials)
         self.scorer_ = scoring.scorers
         self.augmenter_, self.validation_set_ = augmenter, replicates.rows
         self.n_splits_ = replicates.n_replicates
@@ -226,7 +232,7 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             1,
             self.verbose,
         )
-        return draw_replicates(
+        augmenter, replicates = draw_replicates(
             choice.augmenter,
             X,
             target,
@@ -237,6 +243,13 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             root=root,
             owner=owner,
         )
+        if replicates.weighted and routed.weights_differ:
+            raise ValueError(
+                f"The metrics of {owner} ask for different weights, and rows of V without origins "
+                "can be drawn by one only. Use an augmenter with origins, such as "
+                "LabelInvariantMixup()."
+            )
+        return augmenter, replicates
 
     def _job(
         self,
@@ -252,13 +265,11 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         n_rows = len(target)
         given = None
         if self.return_train_score:
-            weight = routed.sample_weight
-            data = ValidationSet(X, target)
-            given = Replicates(data, 1, replicates.classes, given=True, origin_weight=weight)
+            given = Replicates(ValidationSet(X, target), 1, replicates.classes, given=True)
 
-        def for_rows(rows: ValidationSet | None) -> dict[str, Metric]:
+        def for_rows(drawn: Replicates | None) -> dict[str, Metric]:
             return {
-                name: with_params(metric, routed.score[name], n_rows, rows)
+                name: with_params(metric, routed.score[name], n_rows, drawn)
                 for name, metric in scoring.metrics.items()
             }
 
@@ -266,20 +277,20 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             X,
             target,
             replicates,
-            metrics=for_rows(replicates.rows),
+            metrics=for_rows(replicates),
             main=self._main_metric(scoring),
             seed=integer_seed(root, "candidate"),
             fit_params=routed.fit,
             given=given,
             given_metrics=for_rows(None),
-            given_weight=routed.sample_weight,
             kept_rows=_kept_rows(len(replicates.rows), strategy.n_trials, root),
             error_score=self.error_score,
         )
 
     def _main_metric(self, scoring: Scoring) -> str | None:
         """Return the metric by which the best is chosen; None if several are and none is named."""
-        if isinstance(self.refit, str):
+        by_name = scoring.several or callable(self.scoring)  # a callable may give a dictionary
+        if isinstance(self.refit, str) and by_name:
             return self.refit
         return None if scoring.several else SINGLE
 
@@ -294,15 +305,15 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         table, owner = conclusion.table, type(self).__name__
         names = [name[len("mean_test_") :] for name in table if name.startswith("mean_test_")]
         self.multimetric_ = isinstance(self.scorer_, dict) or names not in ([], [SINGLE])
-        if self.multimetric_ and not isinstance(self.scorer_, dict):
-            check_refit(self.refit, names, owner)  # a callable gave a dictionary
+        if callable(self.scoring) and names:  # now it is known what it gives
+            check_refit(self.refit, names, self.multimetric_, owner)
         if conclusion.selection is not None:
             self.selection_ = conclusion.selection
         if callable(self.refit):
             self.best_index_ = check_index(self.refit(table), len(table["params"]), owner)
         elif conclusion.selection is not None:
             self.best_index_ = conclusion.selection.index
-            main = self.refit if isinstance(self.refit, str) else SINGLE
+            main = self.refit if self.multimetric_ else SINGLE
             self.best_score_ = float(table[f"mean_test_{main}"][self.best_index_])
         else:
             return
@@ -316,7 +327,7 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     def get_metadata_routing(self) -> Any:
         """Return who is asked for what, as scikit-learn's metadata routing wants it."""
         scoring = resolve_scoring(self.scoring, type(self).__name__)
-        return router(self, {"estimator": self._template()}, scoring)
+        return router(self, self._members(), scoring)
 
     @property
     def classes_(self) -> AnyArray:

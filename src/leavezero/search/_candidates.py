@@ -8,7 +8,7 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.model_selection import ParameterGrid
 
 from leavezero._typing import AnyArray, RandomState
-from leavezero.engine import AllAtOnce, Planner, Strategy
+from leavezero.engine import ESTIMATOR, AllAtOnce, Planner, Strategy
 from leavezero.search._base import BaseSearchLZO
 
 NAME = "candidate"  # the column that holds an estimator's name
@@ -90,9 +90,12 @@ class CandidateSearchLZO(BaseSearchLZO):
         self.verbose = verbose
 
     def _template(self) -> Any:
-        return next(self._members())[1]
+        return next(self._listed())[1]
 
-    def _members(self) -> Iterator[tuple[str, Any, Any]]:
+    def _members(self) -> dict[str, Any]:
+        return {f"{ESTIMATOR}_{name}": estimator for name, estimator, _ in self._listed()}
+
+    def _listed(self) -> Iterator[tuple[str, Any, Any]]:
         """Yield each name, estimator and grid."""
         if not isinstance(self.candidates, Mapping) or not self.candidates:
             raise ValueError(
@@ -112,18 +115,19 @@ class CandidateSearchLZO(BaseSearchLZO):
         self, planner: Planner, target: AnyArray, root: np.random.SeedSequence
     ) -> Strategy:
         self._check_kinds()
-        for name, estimator, grid in self._members():
+        for name, estimator, grid in self._listed():
             for params in ParameterGrid(grid):
                 if NAME in params:
                     raise ValueError(
                         f"The grid of {name!r} sets a parameter {NAME!r}, and that column holds "
                         "the estimators' names. Search it with GridSearchLZO."
                     )
-                planner.candidate(estimator, params, {NAME: name, **params})
+                shown = {NAME: name, **params}
+                planner.candidate(estimator, params, shown, f"{ESTIMATOR}_{name}")
         return AllAtOnce(planner.candidates)
 
     def _check_kinds(self) -> None:
-        members = list(self._members())
+        members = list(self._listed())
         for same in (is_classifier, is_regressor):
             kinds = {name: same(estimator) for name, estimator, _ in members}
             if len(set(kinds.values())) > 1:

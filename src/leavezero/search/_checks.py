@@ -4,6 +4,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import is_classifier, is_regressor
 from sklearn.pipeline import Pipeline
 from sklearn.semi_supervised import LabelPropagation, LabelSpreading, SelfTrainingClassifier
@@ -45,9 +46,11 @@ def check_data(estimator: Any, X: Table, y: AnyArray | None, owner: str) -> AnyA
     if count_rows(X) == 1:
         raise ValueError(f"X given to {owner} has 1 sample. Give more: one row tells nothing.")
     check_consistent_length(X, y)
-    several = getattr(y, "ndim", 1) == 2 and y.shape[1] > 1
-    target = y if several else column_or_1d(y, warn=True)
-    target = target.to_numpy() if hasattr(target, "to_numpy") else np.asarray(target)
+    if sparse.issparse(y):
+        raise ValueError(f"y given to {owner} is sparse. Give a dense array: y.toarray().")
+    target = y.to_numpy() if hasattr(y, "to_numpy") else np.asarray(y)
+    if target.ndim != 2 or target.shape[1] == 1:
+        target = column_or_1d(target, warn=True)
     assert_all_finite(target, input_name="y")
     if is_regressor(estimator):
         return target.astype(np.float64)
@@ -83,23 +86,32 @@ def check_error_score(error_score: Any, owner: str) -> None:
     )
 
 
-def check_refit(refit: Any, names: list[str] | None, owner: str) -> None:
-    """Raise unless refit says what the best is; ``names`` are those of several metrics."""
-    if refit is False or callable(refit):
+def scoring_names(scoring: Any) -> list[str] | None:
+    """Return the names of the metrics; None for a callable, which tells them when it is called."""
+    if callable(scoring):
+        return None
+    if isinstance(scoring, str):
+        return [scoring]
+    return ["score"] if scoring is None else list(scoring)
+
+
+def check_refit(refit: Any, names: list[str] | None, several: bool, owner: str) -> None:
+    """Raise unless refit says what the best is; ``names`` are those of the metrics, if known."""
+    if isinstance(refit, bool) and not (refit and several):
         return
-    if names is None:  # a single metric, or a callable that may give names when it is called
-        if refit is True or isinstance(refit, str):
-            return
-        raise ValueError(
-            f"refit of {owner} must be True, False, the name of a metric or a callable, got "
-            f"{refit!r}."
-        )
-    if refit not in names:
+    if callable(refit) or (isinstance(refit, str) and (names is None or refit in names)):
+        return
+    if several:
+        assert names is not None
         raise ValueError(
             f"refit of {owner} must name one of the metrics {', '.join(names)}, be a callable that "
             f"picks a row of cv_results_, or False, got {refit!r}. For multi-metric scoring, set "
             f"refit={names[0]!r}."
         )
+    raise ValueError(
+        f"refit of {owner} must be True, False, the metric's name or a callable, got {refit!r}. "
+        "Use True: there is one metric."
+    )
 
 
 def check_index(index: Any, n_rows: int, owner: str) -> int:

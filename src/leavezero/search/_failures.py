@@ -47,8 +47,8 @@ def _raise_if_none_is_left(
     known = any(job.main in (*r.verdicts, *r.scoring_errors) for r in may_win)
     if known and not any(np.isfinite(record.main_score) for record in may_win):
         raise AllCandidatesFailedError(
-            f"Every score of {owner} is NaN, so that no candidate can be chosen. "
-            f"Check the score method of the estimator.{chr(10).join(['', *unscored[:1]])}"
+            f"Every score of {owner} is NaN, so that no candidate can be chosen. Check the scorer, "
+            f"or the score method of the estimator.{chr(10).join(['', *unscored[:1]])}"
         )
 
 

@@ -1,6 +1,6 @@
 """Metadata on their way from ``fit`` and ``score`` to the estimator, the scorers and V."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,7 +13,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from leavezero._tables import count_rows, take_rows
 from leavezero._typing import AnyArray, Floats, Table
 from leavezero.augment import ValidationSet
-from leavezero.engine import Metric, Scoring
+from leavezero.engine import Metric, Replicates, Scoring, origin_means
 
 _SCORER = "scorer_"
 
@@ -32,16 +32,22 @@ class GroupsConsumer(BaseEstimator):
 class Routed:
     """What goes where."""
 
-    fit: dict[str, Any]
+    fit: dict[str, dict[str, Any]]  # by the search's member
     score: dict[str, dict[str, Any]]  # by the name of the metric
     groups: AnyArray | None = field(default=None, repr=False)
 
     @property
     def sample_weight(self) -> Floats | None:
-        """The weights that some metric asked for, or None."""
-        found = [params["sample_weight"] for params in self.score.values() if params]
-        asked = [weight for weight in found if weight is not None]
-        return np.asarray(asked[0], dtype=np.float64) if asked else None
+        """The weights that metrics asked for, or None; V can be drawn by one only."""
+        found = [params.get("sample_weight") for params in self.score.values()]
+        asked = [np.asarray(weight, dtype=np.float64) for weight in found if weight is not None]
+        return asked[0] if asked else None
+
+    @property
+    def weights_differ(self) -> bool:
+        """Whether metrics asked for different weights."""
+        found: list[Any] = [params.get("sample_weight") for params in self.score.values()]
+        return any(not np.array_equal(found[0], weight) for weight in found[1:])
 
 
 def router(owner: Any, estimators: Mapping[str, Any], scoring: Scoring) -> MetadataRouter:
@@ -58,21 +64,26 @@ def router(owner: Any, estimators: Mapping[str, Any], scoring: Scoring) -> Metad
     return found.add(augmenter=GroupsConsumer(), method_mapping=to_fit)
 
 
-def route_fit(owner: Any, params: Mapping[str, Any], scoring: Scoring) -> Routed:
+def route_fit(
+    owner: Any, params: Mapping[str, Any], scoring: Scoring, members: Iterable[str], n_rows: int
+) -> Routed:
     """Return what of the parameters of ``fit`` goes to the estimator, the metrics and V.
 
     Without scikit-learn's metadata routing everything goes to the estimator, groups excepted, and
     the weights to the metrics too.
     """
     given = {name: value for name, value in params.items() if value is not None}
+    _check_lengths(given, n_rows, type(owner).__name__)
     names = list(scoring.metrics)
     if get_config()["enable_metadata_routing"]:
         routed = process_routing(owner, "fit", **given)
         score = {name: dict(routed[f"{_SCORER}{name}"].score) for name in names}
-        return Routed(dict(routed["estimator"].fit), score, routed["augmenter"].fit.get("groups"))
+        fit = {member: dict(routed[member].fit) for member in members}
+        return Routed(fit, score, routed["augmenter"].fit.get("groups"))
     groups = given.pop("groups", None)
     weight = {name: value for name, value in given.items() if name == "sample_weight"}
-    return Routed(given, {name: dict(weight) for name in names}, groups)
+    score = {name: dict(weight) for name in names}
+    return Routed(dict.fromkeys(members, given), score, groups)
 
 
 def route_score(owner: Any, params: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -89,19 +100,28 @@ def route_score(owner: Any, params: Mapping[str, Any], name: str) -> dict[str, A
 
 
 def with_params(
-    metric: Metric, params: Mapping[str, Any], n_rows: int, rows: ValidationSet | None
+    metric: Metric, params: Mapping[str, Any], n_rows: int, drawn: Replicates | None
 ) -> Metric:
     """Return a metric with its routed parameters, for rows of V or, with None, for given rows.
 
-    A parameter with one entry a given row reaches a new row from its first origin.
+    A weight reaches a new row as the mean over its origins, another parameter with one entry a
+    given row from its first origin.
     """
+    weight = params.get("sample_weight")
+    if weight is not None:
+        weight = np.asarray(weight, dtype=np.float64)
+        if drawn is not None:  # V that is drawn from weighted data needs no weights
+            weight = None if drawn.weighted or drawn.given else origin_means(weight, drawn.rows)
     own = {name: value for name, value in params.items() if name != "sample_weight"}
     aligned = {name: value for name, value in own.items() if _is_by_row(value, n_rows)}
     return replace(
         metric,
-        weighted="sample_weight" in params,
+        weight=weight,
         constants={name: value for name, value in own.items() if name not in aligned},
-        by_row={name: _on_rows(name, value, rows) for name, value in aligned.items()},
+        by_row={
+            name: _on_rows(name, value, None if drawn is None else drawn.rows)
+            for name, value in aligned.items()
+        },
     )
 
 
@@ -122,3 +142,12 @@ def _is_by_row(value: Any, n_rows: int) -> bool:
     if isinstance(value, str | Mapping) or not hasattr(value, "__len__"):
         return False
     return count_rows(value) == n_rows
+
+
+def _check_lengths(params: Mapping[str, Any], n_rows: int, owner: str) -> None:
+    for name in ("sample_weight", "groups"):
+        if name in params and count_rows(params[name]) != n_rows:
+            raise ValueError(
+                f"{name} given to {owner} has {count_rows(params[name])} entries and X has "
+                f"{n_rows} rows. Give one entry for each row."
+            )
