@@ -19,11 +19,13 @@ from leavezero.experiments import (
     regret_table,
     run_all,
     with_confirmed,
+    with_unseen,
 )
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "results" / "regret"
 GUIDE = ROOT / "docs" / "choosing-an-augmenter.md"
+SIX = ("linear SVM", "RBF SVM", "k-NN", "logistic", "forest", "naive Bayes")
 METRICS = ("accuracy", "balanced_accuracy", "roc_auc", "neg_log_loss", "r2")
 
 
@@ -61,6 +63,41 @@ def show_confirm():
     print(text)
 
 
+def show_unseen(name):
+    """Write what rows that a model has not seen add, by metric."""
+    base = {"unseen": "held-back"}.get(name, name.removeprefix("unseen-"))
+    generators = {"held-back": "mixture and copula"}.get(base, "copula")
+    lines, looked = (read_lines(RESULTS / f"{n}.jsonl") for n in (base, name))
+    joined = with_unseen(lines, looked, (generators, "auto", "5-fold CV", "10-fold CV"))
+    present = {m for line in joined for found in line["result"]["families"].values() for m in found}
+    pages = []
+    for metric in [m for m in METRICS if m in present]:
+        table = regret_table(joined, metric)
+        pages.append(_unseen_page(base, table, len(joined)))
+        fill(ROOT / "docs" / "unseen-rows.md", f"{name} {metric}", table.markdown())
+    (RESULTS / f"{name}.md").write_text("\n\n".join(pages) + "\n")
+    print("\n\n".join(pages))
+
+
+def _unseen_page(base, table, n_runs):
+    parts = [
+        f"## {base}, {table.metric}: two witnesses, {len(table.data)} data sets, {n_runs} runs",
+        "",
+        table.markdown(),
+        "",
+        "| way | six families | mean minus 5-fold CV (90 %) | pool minus 5-fold CV (90 %) "
+        "| mean minus 10-fold CV (90 %) | pool minus 10-fold CV (90 %) |",
+        "|---|---|---|---|---|---|",
+    ]
+    six = [family for family in SIX if family in table.families]
+    for way in table.ways:
+        cells = [f"{np.mean([table.mean(way, family) for family in six]):.2f}" if six else "-"]
+        for other in ("5-fold CV", "10-fold CV"):
+            cells += [_interval(table.difference(way, other, f)) for f in ("mean", "pool")]
+        parts.append(f"| {way} | " + " | ".join(cells) + " |")
+    return "\n".join(parts)
+
+
 def _confirm_fits(lines, looked):
     """Fits a candidate, in one family and in the pool; the final fit of CV included."""
     teachers = np.mean([line["result"]["teacher_fits"]["auto"] for line in lines])
@@ -85,6 +122,9 @@ def _confirm_fits(lines, looked):
 def show(name):
     if name == "confirm":
         show_confirm()
+        return
+    if name.startswith("unseen"):
+        show_unseen(name)
         return
     lines = read_lines(RESULTS / f"{name}.jsonl")
     present = {m for line in lines for f in line["result"]["families"].values() for m in f}

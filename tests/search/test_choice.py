@@ -24,7 +24,8 @@ GRID = {"C": [0.01, 0.1, 1, 10]}
 
 
 def search(**more):
-    given = {"n_replicates": 4, "augmenter": LabelInvariantMixup(), "random_state": 0} | more
+    v_alone = {"augmenter": LabelInvariantMixup(), "unseen": "off"}
+    given = {"n_replicates": 4, "random_state": 0} | v_alone | more
     return GridSearchLZO(given.pop("estimator", SVC()), given.pop("grid", GRID), **given)
 
 
@@ -247,8 +248,8 @@ def test_the_same_rows_twice_or_with_weight_two():
     V = GivenValidationSet(X_own[::2], y_own[::2])
     model = LogisticRegression(max_iter=500)
     twice = np.concatenate([X_own, X_own]), np.concatenate([y_own, y_own])
-    first = GridSearchLZO(model, {"C": [0.1, 1]}, augmenter=V).fit(*twice)
-    second = GridSearchLZO(model, {"C": [0.1, 1]}, augmenter=V).fit(
+    first = GridSearchLZO(model, {"C": [0.1, 1]}, augmenter=V, unseen="off").fit(*twice)
+    second = GridSearchLZO(model, {"C": [0.1, 1]}, augmenter=V, unseen="off").fit(
         X_own, y_own, sample_weight=np.full(len(y_own), 2.0)
     )
     np.testing.assert_array_equal(

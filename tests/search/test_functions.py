@@ -17,7 +17,8 @@ from leavezero import (
 )
 
 X, Y = make_classification(100, 4, flip_y=0.2, random_state=0)
-FEW = {"n_replicates": 5, "augmenter": LabelInvariantMixup(), "random_state": 0}
+V = {"n_replicates": 5, "augmenter": LabelInvariantMixup(), "random_state": 0}
+FEW = {**V, "unseen": "off"}
 
 
 def test_validate_has_the_keys_and_shapes_of_cross_validate():
@@ -59,13 +60,13 @@ def test_parameters_of_fit_reach_the_estimator():
 
 def test_predict_returns_what_the_model_says_of_v():
     """From it the score can be computed again."""
-    said, V = leave_zero_out_predict(SVC(), X, Y, **FEW)
-    hits = (said == V.y).reshape(5, -1).mean(axis=1)
+    said, drawn = leave_zero_out_predict(SVC(), X, Y, **V)
+    hits = (said == drawn.y).reshape(5, -1).mean(axis=1)
     np.testing.assert_allclose(hits, leave_zero_out_score(SVC(), X, Y, **FEW))
-    values, _ = leave_zero_out_predict(SVC(), X, Y, method="decision_function", **FEW)
+    values, _ = leave_zero_out_predict(SVC(), X, Y, method="decision_function", **V)
     assert values.shape == said.shape
     with pytest.raises(ValueError, match="SVC has no 'predict_proba'"):
-        leave_zero_out_predict(SVC(), X, Y, method="predict_proba", **FEW)
+        leave_zero_out_predict(SVC(), X, Y, method="predict_proba", **V)
 
 
 def test_the_curve_has_the_shapes_of_validation_curve():

@@ -69,7 +69,12 @@ needs_callbacks = pytest.mark.skipif(
     not HAS_CALLBACKS, reason=f"scikit-learn {sklearn.__version__} has no callbacks"
 )
 
-QUICK = {"augmenter": LabelInvariantMixup(), "n_replicates": 2, "random_state": 0}
+QUICK = {
+    "augmenter": LabelInvariantMixup(),
+    "n_replicates": 2,
+    "unseen": "off",  # these tests are about V
+    "random_state": 0,
+}
 
 
 def grid(estimator, values, **settings):

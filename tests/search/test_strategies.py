@@ -24,7 +24,12 @@ from leavezero.exceptions import CandidateFailedWarning
 
 X, Y = make_classification(180, 5, flip_y=0.2, random_state=0)
 GRID = {"C": [0.001, 0.01, 0.1, 1, 10, 100]}
-FEW = {"n_replicates": 3, "augmenter": LabelInvariantMixup(), "random_state": 0}
+FEW = {
+    "n_replicates": 3,
+    "augmenter": LabelInvariantMixup(),
+    "unseen": "off",
+    "random_state": 0,
+}
 
 
 @pytest.fixture(autouse=True)

@@ -3,10 +3,11 @@
 from leavezero.engine._conclude import Conclusion, Confirmation, conclude, witness_of
 from leavezero.engine._cost import fits_are_dear
 from leavezero.engine._draw import Replicates, draw_replicates, origin_means, replicate_size
+from leavezero.engine._finals import both_heard, final_scores
 from leavezero.engine._judge import Verdict, judge, score_replicates
 from leavezero.engine._keep import AllModels, BestModel, Keeper, NoModel
 from leavezero.engine._metrics import Metric, default_metric, resolve_metric
-from leavezero.engine._plan import ESTIMATOR, Candidate, Planner
+from leavezero.engine._plan import ESTIMATOR, Candidate, Planner, configure
 from leavezero.engine._responses import Responses, in_blocks
 from leavezero.engine._results import results_table
 from leavezero.engine._run import Job, Outcome, Record, run
@@ -23,6 +24,7 @@ from leavezero.engine._select import (
 )
 from leavezero.engine._statistics import Resampled, Witness, resample, standard_error
 from leavezero.engine._strategy import AllAtOnce, Strategy, Trial
+from leavezero.engine._unseen import Sight, look
 
 __all__ = [
     "ESTIMATOR",
@@ -48,19 +50,24 @@ __all__ = [
     "Rule",
     "Scoring",
     "Selection",
+    "Sight",
     "Standing",
     "Strategy",
     "Trial",
     "Verdict",
     "Vote",
     "Witness",
+    "both_heard",
     "conclude",
+    "configure",
     "contenders",
     "default_metric",
     "draw_replicates",
+    "final_scores",
     "fits_are_dear",
     "in_blocks",
     "judge",
+    "look",
     "origin_means",
     "replicate_size",
     "resample",

@@ -40,12 +40,32 @@ def calibrate(said: Ints, biases: Floats) -> Calibration:
     >>> found.bias(said[:, 0]) < found.bias(said[:, 1])
     True
     """
-    n_models = said.shape[1]
+    weights, mean = kriging_weights(disagreement(said, said), biases)
+    return Calibration(said, weights, mean)
+
+
+def krige(between: Floats, biases: Floats, to_models: Floats) -> Floats:
+    """Return the bias of models by their distances to those whose bias is known.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> between = np.array([[0.0, 0.5], [0.5, 0.0]])
+    >>> krige(between, np.array([-0.2, 0.0]), between).round(2)
+    array([-0.18, -0.02])
+    """
+    weights, mean = kriging_weights(between, biases)
+    return mean - to_models @ weights
+
+
+def kriging_weights(between: Floats, biases: Floats) -> tuple[Floats, float]:
+    """Solve the system of ordinary kriging; return a weight a reference, and the mean."""
+    n_models = len(biases)
     system = np.ones((n_models + 1, n_models + 1))
-    system[:-1, :-1] = NUGGET * np.eye(n_models) - disagreement(said, said)
+    system[:-1, :-1] = NUGGET * np.eye(n_models) - between
     system[-1, -1] = 0.0
     solution = np.linalg.solve(system, np.append(biases, 0.0))
-    return Calibration(said, solution[:-1], float(solution[-1]))
+    return solution[:-1], float(solution[-1])
 
 
 def disagreement(first: Ints, second: Ints) -> Floats:

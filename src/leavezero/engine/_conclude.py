@@ -1,7 +1,7 @@
 """From records to a table of results and a choice."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -9,11 +9,16 @@ import numpy as np
 from leavezero._typing import AnyArray, Floats, Ints
 from leavezero.engine._confirm import fold_scores, make_folds
 from leavezero.engine._draw import Replicates
+from leavezero.engine._finals import (
+    augmented_scores,
+    final_scores,
+    metric_named,
+    rounded,
+)
 from leavezero.engine._judge import Verdict, parts_of, row_weights
 from leavezero.engine._metrics import Metric
-from leavezero.engine._results import metric_names, ranks, results_table, split_scores
-from leavezero.engine._run import Job, Record, rounded
-from leavezero.engine._scoring import SINGLE
+from leavezero.engine._results import metric_names, ranks, results_table
+from leavezero.engine._run import Job, Record
 from leavezero.engine._select import Rule, Selection, Standing, contenders, describe
 from leavezero.engine._statistics import N_RESAMPLES, Resampled, Witness, resample
 
@@ -46,7 +51,7 @@ def conclude(
     n_jobs: int | None = None,
 ) -> Conclusion:
     """Return what the records say; the choice is None where no candidate has a score."""
-    table = results_table(records, job.replicates.n_replicates, job.error_score)
+    table = results_table(job, records)
     resampled = {
         name: _add_intervals(table, job, records, name, root) for name in metric_names(records)
     }
@@ -108,17 +113,28 @@ def _unit_weights(replicates: Replicates, metric: Metric) -> Floats:
 
 
 def _witness(job: Job, records: Sequence[Record], name: str) -> Witness:
-    verdicts = [record.verdicts[name] for record in records]
-    # A callable that gives a dictionary stands under one name and answers for all.
-    metric = job.metrics.get(name) or job.metrics[SINGLE]
+    verdicts, metric = _moved(job, records, name), metric_named(job, name)
     return witness_of(job.replicates, verdicts, metric, len(job.y), job.kept_rows)
+
+
+def _moved(job: Job, records: Sequence[Record], name: str) -> list[Verdict]:
+    """Return V's verdicts, moved to the final scores."""
+    finals, plain = final_scores(job, records, name), augmented_scores(records, name)
+    return [
+        replace(
+            record.verdicts[name],
+            scores=record.verdicts[name].scores - record.verdicts[name].bias + bias,
+            bias=bias,
+        )
+        for record, bias in zip(records, finals - plain, strict=True)
+    ]
 
 
 def _standing(job: Job, records: Sequence[Record]) -> Standing:
     assert job.main is not None
     return Standing(
         np.array([record.main_score for record in records]),
-        split_scores(records, job.main, job.replicates.n_replicates),
+        np.array([verdict.scores for verdict in _moved(job, records, job.main)]),
         [record.trial.candidate.params for record in records],
         [record.trial.candidate.key for record in records],
         _witness(job, records, job.main),
@@ -162,7 +178,6 @@ def _add_confirmed(table: dict[str, Any], name: str, rows: Sequence[int], by_fol
     confirmed[list(rows)] = by_folds
     moved = (confirmed - own) / 2
     shift = np.nanmean(moved) if np.isfinite(moved).any() else 0.0
-    table[f"mean_augmented_{name}"] = own
     table[f"mean_confirm_{name}"] = confirmed
     table[f"mean_test_{name}"] = own + np.where(np.isnan(moved), shift, moved)
     table[f"rank_test_{name}"] = ranks(table[f"mean_test_{name}"])

@@ -11,7 +11,8 @@ from leavezero._random import stream, substream
 from leavezero._tables import take_rows
 from leavezero._typing import AnyArray, Floats, Ints
 from leavezero.augment import ValidationSet
-from leavezero.engine._calibrate import Calibration, Speaker, calibrate
+from leavezero.engine._calibrate import Speaker, calibrate
+from leavezero.engine._combine import Testimony
 from leavezero.engine._draw import Replicates
 from leavezero.engine._metrics import Metric, metric_for
 from leavezero.engine._responses import Responses
@@ -31,12 +32,16 @@ class Verdict:
     scores: Floats
     gains: Floats | None = field(default=None, repr=False)
     bias: float = 0.0
+    answers: AnyArray | None = field(default=None, repr=False)  # what it was judged by
 
-    def at(self, rows: Ints | None) -> "Verdict":
-        """Return the same with the gains of some rows only."""
-        if rows is None or self.gains is None:
-            return self
-        return replace(self, gains=self.gains[rows])
+    def at(self, rows: Ints | None, answered: Ints | None) -> "Verdict":
+        """Return the same with the gains of some rows only, and the answers to others."""
+        gains, answers = self.gains, self.answers
+        if rows is not None and gains is not None:
+            gains = gains[rows]
+        if answered is not None and answers is not None:
+            answers = answers[answered]
+        return replace(self, gains=gains, answers=answers)
 
 
 def judge(
@@ -53,7 +58,7 @@ def judge(
     bias = _bias(responses, replicates, metric)
     gains = _gains(responses, replicates, metric)
     scores = _scores(responses, replicates, metric, gains) + bias
-    return {name: Verdict(scores, gains, bias)}
+    return {name: Verdict(scores, gains, bias, _answers(responses, replicates.classes, metric))}
 
 
 def score_replicates(model: Any, replicates: Replicates, metrics: Sequence[Metric]) -> list[Floats]:
@@ -87,15 +92,19 @@ def _bias(responses: Responses, replicates: Replicates, metric: Metric) -> float
     if replicates.references is None or not metric.needs_labels_only:
         return 0.0
     assert replicates.classes is not None
-    known = replicates.calibrations
+    known, codes = replicates.calibrations, replicates.rows.reference_codes
+    assert codes is not None
     if metric.name not in known:
-        known[metric.name] = _calibration(replicates, replicates.classes, metric)
+        on_v, honest = _reference_scores(replicates, replicates.classes, metric)
+        known[metric.name] = calibrate(codes, honest - on_v)
     labels = responses.all_of("predict")
     return known[metric.name].bias(np.searchsorted(replicates.classes, labels))
 
 
-def _calibration(replicates: Replicates, classes: AnyArray, metric: Metric) -> Calibration:
-    """Compare what the references score on V with what they score on rows they have not seen."""
+def _reference_scores(
+    replicates: Replicates, classes: AnyArray, metric: Metric
+) -> tuple[Floats, Floats]:
+    """Return what the references score on V, and what they score on rows they have not seen."""
     said = replicates.rows.reference_codes
     assert said is not None
     assert replicates.references is not None
@@ -106,9 +115,41 @@ def _calibration(replicates: Replicates, classes: AnyArray, metric: Metric) -> C
         speaker = Speaker(classes[codes], classes)
         return float(_scores(speaker, rows, metric, _gains(speaker, rows, metric)).mean())
 
-    on_v = [score(column, replicates) for column in said.T]
-    honest = [score(column, given) for column in known.honest.T]
-    return calibrate(said, np.array(honest) - np.array(on_v))
+    on_v = np.array([score(column, replicates) for column in said.T])
+    honest = np.array([score(column, given) for column in known.honest.T])
+    return on_v, honest
+
+
+def reference_testimony(replicates: Replicates, metric: Metric, rows: Ints | None) -> Testimony:
+    """Return what both witnesses say of the reference models, and their answers to some rows."""
+    codes = replicates.rows.reference_codes
+    assert replicates.classes is not None
+    assert codes is not None
+    on_v, honest = _reference_scores(replicates, replicates.classes, metric)
+    return Testimony(on_v, honest, codes if rows is None else codes[rows])
+
+
+def _answers(responses: Responses, classes: AnyArray | None, metric: Metric) -> AnyArray | None:
+    """Return what a model said, in the form that models are compared by.
+
+    Probabilities where the metric is about them, else codes of labels, else numbers; None for
+    several outputs.
+    """
+    said = responses.asked()
+    if classes is None:
+        numbers = said.get("predict")
+        if numbers is None or numbers.dtype.kind != "f" or numbers.ndim > 1:
+            return None
+        return numbers.astype(np.float32)
+    if "predict_proba" in said and metric.row_loss is not None:
+        return said["predict_proba"].astype(np.float32)
+    if "predict" in said:
+        return np.searchsorted(classes, said["predict"]).astype(np.int16)
+    values = said.get("decision_function", said.get("predict_proba"))
+    if values is None:
+        return None
+    codes = values.argmax(axis=1) if values.ndim == 2 else values > 0
+    return codes.astype(np.int16)
 
 
 def _gains(responses: Responses | Speaker, replicates: Replicates, metric: Metric) -> Floats | None:

@@ -7,6 +7,7 @@ import numpy as np
 from leavezero._tables import count_rows, take_rows
 from leavezero._typing import AnyArray, Ints, Table
 
+METHODS = ("predict", "predict_proba", "predict_log_proba", "decision_function")
 BLOCK_CELLS = 2**23  # at most 64 MiB of float64 features at a time
 
 
@@ -26,7 +27,7 @@ class Responses:
         if name.startswith("__") and name != "__sklearn_tags__":
             raise AttributeError(name)
         found = getattr(self._model, name)
-        if name not in ("predict", "predict_proba", "predict_log_proba", "decision_function"):
+        if name not in METHODS:
             return found
 
         def answer(rows: Ints) -> AnyArray:
@@ -39,6 +40,10 @@ class Responses:
     def model(self) -> Any:
         """The fitted model itself."""
         return self._model
+
+    def asked(self) -> dict[str, AnyArray]:
+        """Return what was said of all rows so far, by method."""
+        return self._said
 
     def all_of(self, method: str) -> AnyArray:
         """Return what one method says about all rows."""

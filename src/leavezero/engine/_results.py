@@ -7,10 +7,11 @@ import numpy as np
 from scipy.stats import rankdata
 
 from leavezero._typing import Floats, Ints
-from leavezero.engine._run import Record, rounded
+from leavezero.engine._finals import augmented_scores, final_scores, rounded, unseen_scores
+from leavezero.engine._run import Job, Record
 
 
-def results_table(records: Sequence[Record], n_replicates: int, error_score: Any) -> dict[str, Any]:
+def results_table(job: Job, records: Sequence[Record]) -> dict[str, Any]:
     """Return equal-length columns with scikit-learn's names, a row for each trial."""
     columns: dict[str, Any] = {}
     for name in ("fit_time", "score_time"):
@@ -20,18 +21,29 @@ def results_table(records: Sequence[Record], n_replicates: int, error_score: Any
     params = [record.trial.candidate.params for record in records]
     columns |= _param_columns(params)
     columns["params"] = params
-    fallback = np.nan if error_score == "raise" else error_score
+    fallback = np.nan if job.error_score == "raise" else job.error_score
     for name in metric_names(records):
-        splits = split_scores(records, name, n_replicates, fallback)
+        splits = split_scores(records, name, job.replicates.n_replicates, fallback)
+        finals = final_scores(job, records, name)
+        finals = np.where(np.isnan(finals), splits.mean(axis=1), finals)
+        splits += (finals - splits.mean(axis=1))[:, None]
         columns |= {f"split{r}_test_{name}": column for r, column in enumerate(splits.T)}
-        columns[f"mean_test_{name}"] = splits.mean(axis=1)
+        columns[f"mean_test_{name}"] = finals
         columns[f"std_test_{name}"] = splits.std(axis=1)
-        columns[f"rank_test_{name}"] = ranks(columns[f"mean_test_{name}"])
+        columns[f"rank_test_{name}"] = ranks(finals)
+        if job.draws:
+            columns[f"mean_augmented_{name}"] = augmented_scores(records, name)
+        if job.looks:
+            columns[f"mean_unseen_{name}"] = unseen_scores(records, name)
         if any(record.train_scores for record in records):
             columns[f"mean_train_{name}"] = np.array(
                 [record.train_scores.get(name, fallback) for record in records], dtype=np.float64
             )
             columns[f"std_train_{name}"] = np.zeros(len(records))
+    if job.looks:
+        for name in ("kind", "note"):
+            found = [getattr(record.sight, name) for record in records]
+            columns[f"unseen_{name}"] = np.array(found, dtype=object)
     return columns
 
 

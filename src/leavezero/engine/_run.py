@@ -12,12 +12,14 @@ from sklearn.utils.parallel import Parallel, delayed
 from leavezero._tables import take_rows
 from leavezero._typing import AnyArray, Ints, Table
 from leavezero.engine._draw import Replicates
+from leavezero.engine._finals import main_scores, rounded
 from leavezero.engine._judge import Verdict, judge
 from leavezero.engine._metrics import Metric
 from leavezero.engine._plan import Candidate
 from leavezero.engine._responses import Responses
 from leavezero.engine._strategy import Strategy, Trial
 from leavezero.engine._threads import limited_threads
+from leavezero.engine._unseen import Sight, look
 
 if TYPE_CHECKING:
     from leavezero.engine._keep import Keeper
@@ -37,6 +39,9 @@ class Job:
     given: Replicates | None = None  # the data themselves, where training scores are wanted
     given_metrics: Mapping[str, Metric] = field(default_factory=dict)  # the same, for given rows
     kept_rows: Ints | None = None  # of V, whose gains are sent back; None for all
+    answered_rows: Ints | None = None  # of V, by which models are compared; None for all
+    looks: bool = False  # whether to ask for rows that a model has not seen
+    draws: bool = True  # whether there is a V
     error_score: Any = np.nan
 
 
@@ -55,6 +60,7 @@ class Record:
     main_score: float = np.nan
     error: str | None = None
     scoring_errors: Mapping[str, str] = field(default_factory=dict)
+    sight: Sight = field(default_factory=Sight)
     model: Any = field(default=None, repr=False)
 
 
@@ -96,10 +102,13 @@ def run(
                     stopped = StopIteration()
                     break
             if stopped is None:
+                scores = main_scores(job, list(table.values()))
+                told = {row: replace(r, main_score=scores[row]) for row, r in told.items()}
                 strategy.tell([told[trial.row] for trial in trials])
     except KeyboardInterrupt as interrupt:
         stopped = interrupt
-    records = tuple(table[row] for row in sorted(table))
+    scores = main_scores(job, list(table.values()))
+    records = tuple(replace(table[row], main_score=scores[row]) for row in sorted(table))
     return Outcome(records, n_fits if stopped is None else len(records), stopped)
 
 
@@ -129,7 +138,11 @@ def run_trial(job: Job, trial: Trial, floor: float) -> Record:
         return Record(trial, {}, {}, elapsed, 0.0, error=traceback.format_exc())
     fitted = time.perf_counter()
     with limited_threads():
-        verdicts, errors = _verdicts(job, model, job.replicates, job.metrics)
+        sight = _sight(job, trial, model)
+        verdicts: Mapping[str, Verdict] = sight.verdicts
+        errors: dict[str, str] = {}
+        if job.draws:
+            verdicts, errors = _verdicts(job, model, job.replicates, job.metrics)
         on_data: dict[str, Verdict] = {}
         if job.given is not None:  # an error on the data is one on V too
             on_data, _ = _verdicts(job, model, job.given, job.given_metrics)
@@ -138,12 +151,13 @@ def run_trial(job: Job, trial: Trial, floor: float) -> Record:
     sent = trial.passes is not None or main >= floor or floor == -np.inf
     return Record(
         trial,
-        {name: verdict.at(job.kept_rows) for name, verdict in verdicts.items()},
+        {name: v.at(job.kept_rows, job.answered_rows) for name, v in verdicts.items()},
         {name: float(verdict.scores[0]) for name, verdict in on_data.items()},
         fitted - started,
         scored - fitted,
         main,
         scoring_errors=errors,
+        sight=sight,
         model=model if sent else None,
     )
 
@@ -204,18 +218,18 @@ def _verdicts(
     return verdicts, errors
 
 
+def _sight(job: Job, trial: Trial, model: Any) -> Sight:
+    """Return what is known of rows that the model has not seen."""
+    if not job.looks:
+        return Sight()
+    X, y, params = _data(job, trial.candidate, trial.rows)
+    metrics = job.given_metrics
+    if trial.rows is not None:
+        metrics = {name: metric.at(trial.rows) for name, metric in metrics.items()}
+    return look(model, X, y, params, metrics, job.replicates.classes)
+
+
 def _main_score(job: Job, verdicts: Mapping[str, Verdict]) -> float:
     if job.main is None or job.main not in verdicts:
         return np.nan
     return rounded(float(np.mean(verdicts[job.main].scores)))
-
-
-def rounded(score: float) -> float:
-    """Return a score without its last digits, so that equal shares of hits tie.
-
-    Examples
-    --------
-    >>> rounded(0.1 + 0.2) == rounded(0.3)
-    True
-    """
-    return float(f"{score:.12g}")

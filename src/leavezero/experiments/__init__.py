@@ -13,6 +13,7 @@ from leavezero.experiments._regret_table import RegretTable, regret_table
 from leavezero.experiments._runner import read_lines, run_all
 from leavezero.experiments._selectors import augmenting_selectors
 from leavezero.experiments._studies import HELD_BACK, STUDIES, TUNED_ON
+from leavezero.experiments._unseen import UnseenStudy, with_unseen
 
 __all__ = [
     "HELD_BACK",
@@ -23,6 +24,7 @@ __all__ = [
     "DemoRow",
     "RegretStudy",
     "RegretTable",
+    "UnseenStudy",
     "augmenting_selectors",
     "classifier_families",
     "demo_grids",
@@ -34,4 +36,5 @@ __all__ = [
     "run_demo",
     "text_families",
     "with_confirmed",
+    "with_unseen",
 ]

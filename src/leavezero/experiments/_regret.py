@@ -181,7 +181,7 @@ class RegretRun:
             for name in _MIXED_FAMILIES
         }
 
-    def _metrics(self, candidates: Sequence[Any]) -> list[str]:
+    def metrics_of(self, candidates: Sequence[Any]) -> list[str]:
         """Return the metrics that all candidates of a family can be judged by."""
         if self.study.kind == "numbers":
             return list(NUMBER_METRICS)
@@ -194,7 +194,7 @@ class RegretRun:
         self, candidates: Sequence[Any], sets: dict[str, Replicates]
     ) -> dict[str, dict[str, list[float]]]:
         """Return for each metric the candidates' scores by each way, and on the test rows."""
-        metrics = self._metrics(candidates)
+        metrics = self.metrics_of(candidates)
         scores: dict[str, dict[str, list[float]]] = {
             metric: {name: [] for name in ("test", *sets, *FOLDS)} for metric in metrics
         }

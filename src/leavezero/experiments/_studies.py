@@ -5,6 +5,7 @@ from pathlib import Path
 
 from leavezero.experiments._confirm import ConfirmStudy
 from leavezero.experiments._regret import RegretStudy
+from leavezero.experiments._unseen import UnseenStudy
 
 # Every second set of the alphabet, so that nobody chose; heart and clever share rows and are
 # on one side. "auto" was designed on the first half and on made data only.
@@ -105,7 +106,9 @@ def _regression(directory: str | None, n_splits: int | None) -> RegretStudy:
     return RegretStudy(data, "numbers", _NUMBERS, n_splits=n_splits or 5, directory=raw)
 
 
-STUDIES: dict[str, Callable[[str | None, int | None], RegretStudy | ConfirmStudy]] = {
+Study = RegretStudy | ConfirmStudy | UnseenStudy
+
+STUDIES: dict[str, Callable[[str | None, int | None], Study]] = {
     "confirm": lambda directory, n: ConfirmStudy(_classes(HELD_BACK, 10)(directory, n)),
     "held-back": _classes(HELD_BACK, 10),
     "images": lambda directory, n: RegretStudy(
@@ -115,4 +118,7 @@ STUDIES: dict[str, Callable[[str | None, int | None], RegretStudy | ConfirmStudy
     "regression": _regression,
     "text": lambda directory, n: RegretStudy(("ssl_text",), "text", _TEXT, n_splits=n or 5),
     "tuned-on": _classes(TUNED_ON, 3),
+    "unseen": lambda directory, n: UnseenStudy(_classes(HELD_BACK, 10)(directory, n)),
+    "unseen-mixed": lambda directory, n: UnseenStudy(_tables(directory, n)),
+    "unseen-regression": lambda directory, n: UnseenStudy(_regression(directory, n)),
 }

@@ -3,10 +3,11 @@
 from abc import abstractmethod
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, is_classifier
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
@@ -34,6 +35,7 @@ from leavezero.engine import (
     Scoring,
     Strategy,
     conclude,
+    configure,
     draw_replicates,
     fits_are_dear,
     replicate_size,
@@ -41,6 +43,7 @@ from leavezero.engine import (
     resolve_scoring,
     run,
 )
+from leavezero.families import family_of
 from leavezero.search._checks import (
     check_confirm,
     check_data,
@@ -56,6 +59,7 @@ from leavezero.search._monitor import CallbackSupportMixin, Monitor, say, with_c
 from leavezero.search._routing import Routed, route_fit, route_score, router, with_params
 
 KEPT_CELLS = 2**27  # gains that are kept for statistics: half a gibibyte
+ANSWERED_ROWS = 5_000  # of V, by which models are compared
 
 
 def _winner_has(method: str) -> Callable[["BaseSearchLZO"], bool]:
@@ -91,6 +95,7 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         augmenter: Any = "auto",
         n_replicates: int = 10,
         validation_size: float = 1.0,
+        unseen: str = "auto",
         scoring: Any = None,
         refit: Any = True,
         select: Any = "best",
@@ -106,6 +111,7 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         self.augmenter = augmenter
         self.n_replicates = n_replicates
         self.validation_size = validation_size
+        self.unseen = unseen
         self.scoring = scoring
         self.refit = refit
         self.select = select
@@ -159,19 +165,26 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         check_refit(self.refit, scoring_names(self.scoring), scoring.several, owner)
         check_confirm(self.confirm, self.refit, owner)
         rule = resolve_rule(self.select, owner)
-        check_pairwise(self._template(), self.augmenter, owner)
+        if self.unseen != "only":
+            check_pairwise(self._template(), self.augmenter, owner)
         target = check_data(self._template(), X, y, owner)
         routed = route_fit(self, params, scoring, self._members(), len(target))
         root = seed_sequence(self.random_state)
         planner = Planner(owner)
         strategy = self._strategy(planner, target, root)
-        augmenter, replicates = self._draw(X, target, routed, planner, strategy, root)
+        looks = self._looks(planner, routed)
+        if self.unseen == "only":
+            augmenter, replicates = None, _the_data(self._template(), X, target)
+        else:
+            augmenter, replicates = self._draw(X, target, routed, planner, strategy, root)
         job = self._job(X, target, replicates, scoring, routed, strategy, root)
+        job = replace(job, looks=looks, draws=self.unseen != "only")
         monitor = Monitor(self, X, target, next(iter(routed.fit.values())), strategy.n_trials)
         self.scorer_ = scoring.scorers
-        self.augmenter_, self.validation_set_ = augmenter, replicates.rows
+        self.augmenter_ = augmenter
+        self.validation_set_ = None if augmenter is None else replicates.rows
         self.n_splits_ = replicates.n_replicates
-        with closing(self._keeper(rule)) as keeper:
+        with closing(self._keeper(rule, looks)) as keeper:
             outcome = run(job, strategy, keeper, n_jobs=self.n_jobs, watch=monitor.hear)
             self._conclude(job, outcome, keeper, rule, routed, root)
         monitor.end()
@@ -277,13 +290,14 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             X,
             target,
             replicates,
-            metrics=for_rows(replicates),
+            metrics=for_rows(None if self.unseen == "only" else replicates),
             main=self._main_metric(scoring),
             seed=integer_seed(root, "candidate"),
             fit_params=routed.fit,
             given=given,
             given_metrics=for_rows(None),
-            kept_rows=_kept_rows(len(replicates.rows), strategy.n_trials, root),
+            kept_rows=_some_rows(len(replicates.rows), KEPT_CELLS // strategy.n_trials, root),
+            answered_rows=_some_rows(len(replicates.rows), ANSWERED_ROWS, root),
             error_score=self.error_score,
         )
 
@@ -294,10 +308,30 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             return self.refit
         return None if scoring.several else SINGLE
 
-    def _keeper(self, rule: Rule) -> Keeper:
+    def _looks(self, planner: Planner, routed: Routed) -> bool:
+        """Tell whether any candidate may be judged by rows it has not seen, or raise."""
+        if self.unseen not in ("auto", "off", "only"):
+            raise ValueError(
+                f'unseen of {type(self).__name__} must be "auto", "off" or "only", got '
+                f"{self.unseen!r}."
+            )
+        if self.unseen == "only" and routed.groups is not None:
+            raise ValueError(
+                f'{type(self).__name__} got groups, and unseen="only" leaves out single rows, '
+                'whose group would stay behind. Use unseen="off".'
+            )
+        if self.unseen == "off" or routed.groups is not None:
+            return False
+        candidates = planner.candidates or [Planner("a look").candidate(self._template(), {})]
+        models = (configure(c.estimator, c.settings) for c in candidates)
+        return self.unseen == "only" or any(_has_family(model) for model in models)
+
+    def _keeper(self, rule: Rule, looks: bool) -> Keeper:
         if not self.refit:
             return NoModel()
+        # A score that waits for the word on other candidates is not known when the model is.
         by_score = isinstance(rule, HighestScore) and self.confirm is None
+        by_score = by_score and (not looks or self.unseen == "only")
         return BestModel() if by_score and not callable(self.refit) else AllModels()
 
     def _choose(self, conclusion: Conclusion, keeper: Keeper) -> None:
@@ -411,12 +445,23 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         return self.best_estimator_
 
 
-def _kept_rows(n_rows: int, n_trials: int, root: np.random.SeedSequence) -> Ints | None:
-    """Return the rows of V whose gains are kept, where all of them would fill the memory."""
-    most = max(1_000, KEPT_CELLS // max(1, n_trials))
+def _has_family(model: Any) -> bool:
+    family = family_of(model)
+    return family is not None and family.refuses(model) is None
+
+
+def _the_data(estimator: Any, X: Table, target: AnyArray) -> Replicates:
+    """Return the given rows in the place of V."""
+    classes = np.unique(target) if is_classifier(estimator) and target.ndim == 1 else None
+    return Replicates(ValidationSet(X, target), 1, classes, given=True)
+
+
+def _some_rows(n_rows: int, most: int, root: np.random.SeedSequence) -> Ints | None:
+    """Return some rows of V, the same for all candidates, where all of them are too many."""
+    most = max(1_000, most)
     if n_rows <= most:
         return None
-    return np.sort(stream(root, "kept rows").choice(n_rows, size=most, replace=False))
+    return np.sort(stream(root, "some rows", most).choice(n_rows, size=most, replace=False))
 
 
 # Tools ask isinstance(search, BaseSearchCV); inheriting would bring its fit, which refits.

@@ -25,7 +25,7 @@ class CandidateSearchLZO(BaseSearchLZO):
     candidates : dict
         Names, each with an estimator, or with a pair of an estimator and a grid as
         :class:`GridSearchLZO` takes it. All are classifiers or all are regressors.
-    augmenter, n_replicates, validation_size, scoring, refit, select, confirm, confirm_cv
+    augmenter, n_replicates, validation_size, unseen, scoring, refit, select, confirm, confirm_cv
         As for :class:`GridSearchLZO`.
     error_score, return_train_score, n_jobs, random_state, verbose
         As for :class:`GridSearchLZO`.
@@ -63,6 +63,7 @@ class CandidateSearchLZO(BaseSearchLZO):
         augmenter: Any = "auto",
         n_replicates: int = 10,
         validation_size: float = 1.0,
+        unseen: str = "auto",
         scoring: Any = None,
         refit: Any = True,
         select: Any = "best",
@@ -78,6 +79,7 @@ class CandidateSearchLZO(BaseSearchLZO):
         self.augmenter = augmenter
         self.n_replicates = n_replicates
         self.validation_size = validation_size
+        self.unseen = unseen
         self.scoring = scoring
         self.refit = refit
         self.select = select

@@ -44,6 +44,12 @@ def _raise_if_none_is_left(
             f"All {len(lost) or len(errors)} candidates of {owner} failed. Mend the data or the "
             f"estimator; the first one ended with\n{(lost or errors)[0]}"
         )
+    if not job.draws and not any(record.sight.verdicts for record in may_win):
+        notes = "; ".join(dict.fromkeys(str(r.sight.note) for r in may_win))
+        raise AllCandidatesFailedError(
+            f'{owner} was made with unseen="only", and no candidate can tell what it would say of '
+            f'rows that it has not seen: {notes}. Use unseen="auto".'
+        )
     known = any(job.main in (*r.verdicts, *r.scoring_errors) for r in may_win)
     if known and not any(np.isfinite(record.main_score) for record in may_win):
         raise AllCandidatesFailedError(

@@ -19,6 +19,7 @@ def leave_zero_out_score(
     augmenter: Any = "auto",
     n_replicates: int = 10,
     validation_size: float = 1.0,
+    unseen: str = "auto",
     scoring: Any = None,
     params: dict[str, Any] | None = None,
     error_score: Any = np.nan,
@@ -38,7 +39,7 @@ def leave_zero_out_score(
         The target.
     params : dict or None, default=None
         What else ``GridSearchLZO.fit`` takes, for example ``sample_weight`` or ``groups``.
-    augmenter, n_replicates, validation_size, scoring, error_score, random_state
+    augmenter, n_replicates, validation_size, unseen, scoring, error_score, random_state
         As for :class:`GridSearchLZO`; one metric.
 
     Returns
@@ -67,6 +68,7 @@ def leave_zero_out_score(
         augmenter=augmenter,
         n_replicates=n_replicates,
         validation_size=validation_size,
+        unseen=unseen,
         scoring=scoring,
         params=params,
         error_score=error_score,
@@ -83,6 +85,7 @@ def leave_zero_out_validate(
     augmenter: Any = "auto",
     n_replicates: int = 10,
     validation_size: float = 1.0,
+    unseen: str = "auto",
     scoring: Any = None,
     params: dict[str, Any] | None = None,
     return_train_score: bool = False,
@@ -102,7 +105,7 @@ def leave_zero_out_validate(
         Whether to score the data themselves too.
     return_estimator : bool, default=False
         Whether to return the fitted model.
-    augmenter, n_replicates, validation_size, error_score, random_state
+    augmenter, n_replicates, validation_size, unseen, error_score, random_state
         As for :class:`GridSearchLZO`.
 
     Returns
@@ -129,6 +132,7 @@ def leave_zero_out_validate(
         augmenter=augmenter,
         n_replicates=n_replicates,
         validation_size=validation_size,
+        unseen=unseen,
         scoring=scoring,
         refit=(lambda results: 0) if return_estimator else False,
         error_score=error_score,
@@ -194,6 +198,7 @@ def leave_zero_out_predict(
         augmenter=augmenter,
         n_replicates=n_replicates,
         validation_size=validation_size,
+        unseen="off",
         scoring=_no_score,
         error_score="raise",
         random_state=random_state,
@@ -218,6 +223,7 @@ def leave_zero_out_curve(
     augmenter: Any = "auto",
     n_replicates: int = 10,
     validation_size: float = 1.0,
+    unseen: str = "auto",
     scoring: Any = None,
     params: dict[str, Any] | None = None,
     error_score: Any = np.nan,
@@ -236,7 +242,7 @@ def leave_zero_out_curve(
         The parameter.
     param_range : sequence
         Its values.
-    augmenter, n_replicates, validation_size, scoring, error_score, n_jobs, random_state
+    augmenter, n_replicates, validation_size, unseen, scoring, error_score, n_jobs, random_state
         As for :class:`GridSearchLZO`; one metric.
 
     Returns
@@ -265,6 +271,7 @@ def leave_zero_out_curve(
         augmenter=augmenter,
         n_replicates=n_replicates,
         validation_size=validation_size,
+        unseen=unseen,
         scoring=scoring,
         refit=False,
         error_score=error_score,

@@ -33,6 +33,10 @@ class GridSearchLZO(BaseSearchLZO):
     validation_size : float or int, default=1.0
         The rows of one replicate: a float is a share of the given rows (all replicates together
         have at most 200,000 rows then), an int the number itself.
+    unseen : "auto", "off" or "only", default="auto"
+        Whether models are also judged by given rows as if they had not seen them, where a family
+        knows how (see :mod:`leavezero.families`): "auto" hears both witnesses, "only" draws no
+        validation set and leaves out candidates without one. No fit is added.
     scoring : str, callable, list, dict or None, default=None
         The metric: the name of a scikit-learn scorer, or a callable ``scorer(estimator, X, y)``.
         A list of names, a dictionary of names and scorers, or a callable that returns a dictionary
@@ -141,6 +145,7 @@ class GridSearchLZO(BaseSearchLZO):
         augmenter: Any = "auto",
         n_replicates: int = 10,
         validation_size: float = 1.0,
+        unseen: str = "auto",
         scoring: Any = None,
         refit: Any = True,
         select: Any = "best",
@@ -157,6 +162,7 @@ class GridSearchLZO(BaseSearchLZO):
             augmenter=augmenter,
             n_replicates=n_replicates,
             validation_size=validation_size,
+            unseen=unseen,
             scoring=scoring,
             refit=refit,
             select=select,

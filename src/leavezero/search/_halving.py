@@ -188,7 +188,7 @@ class HalvingGridSearchLZO(BaseHalvingLZO):
     min_resources : "exhaust", "smallest" or int, default="exhaust"
         The resources of the first round. "smallest" is 10 rows a class, 20 rows for numbers, or 1
         for a parameter; "exhaust" is as much more as the number of rounds leaves room for.
-    augmenter, n_replicates, validation_size, scoring, refit, select, confirm, confirm_cv
+    augmenter, n_replicates, validation_size, unseen, scoring, refit, select, confirm, confirm_cv
         As for :class:`GridSearchLZO`.
     error_score, return_train_score, n_jobs, random_state, verbose
         As for :class:`GridSearchLZO`.
@@ -236,6 +236,7 @@ class HalvingGridSearchLZO(BaseHalvingLZO):
         augmenter: Any = "auto",
         n_replicates: int = 10,
         validation_size: float = 1.0,
+        unseen: str = "auto",
         scoring: Any = None,
         refit: Any = True,
         select: Any = "best",
@@ -252,6 +253,7 @@ class HalvingGridSearchLZO(BaseHalvingLZO):
             augmenter=augmenter,
             n_replicates=n_replicates,
             validation_size=validation_size,
+            unseen=unseen,
             scoring=scoring,
             refit=refit,
             select=select,
@@ -297,7 +299,7 @@ class HalvingRandomSearchLZO(BaseHalvingLZO):
         As for :class:`HalvingGridSearchLZO`.
     min_resources : "smallest", "exhaust" or int, default="smallest"
         As for :class:`HalvingGridSearchLZO`; "exhaust" needs a number of candidates.
-    augmenter, n_replicates, validation_size, scoring, refit, select, confirm, confirm_cv
+    augmenter, n_replicates, validation_size, unseen, scoring, refit, select, confirm, confirm_cv
         As for :class:`GridSearchLZO`.
     error_score, return_train_score, n_jobs, random_state, verbose
         As for :class:`GridSearchLZO`.
@@ -339,6 +341,7 @@ class HalvingRandomSearchLZO(BaseHalvingLZO):
         augmenter: Any = "auto",
         n_replicates: int = 10,
         validation_size: float = 1.0,
+        unseen: str = "auto",
         scoring: Any = None,
         refit: Any = True,
         select: Any = "best",
@@ -355,6 +358,7 @@ class HalvingRandomSearchLZO(BaseHalvingLZO):
             augmenter=augmenter,
             n_replicates=n_replicates,
             validation_size=validation_size,
+            unseen=unseen,
             scoring=scoring,
             refit=refit,
             select=select,

@@ -151,7 +151,7 @@ class OptunaSearchLZO(BaseSearchLZO):
         The number of passes of a candidate that is not pruned. Only with a pruner.
     study : optuna.Study or None, default=None
         A study to go on with, instead of the four above. It must maximise.
-    augmenter, n_replicates, validation_size, scoring, refit, select, confirm, confirm_cv
+    augmenter, n_replicates, validation_size, unseen, scoring, refit, select, confirm, confirm_cv
         As for :class:`GridSearchLZO`; there must be a metric to tell Optuna.
     error_score, return_train_score, n_jobs, random_state, verbose
         As for :class:`GridSearchLZO`.
@@ -201,6 +201,7 @@ class OptunaSearchLZO(BaseSearchLZO):
         augmenter: Any = "auto",
         n_replicates: int = 10,
         validation_size: float = 1.0,
+        unseen: str = "auto",
         scoring: Any = None,
         refit: Any = True,
         select: Any = "best",
@@ -217,6 +218,7 @@ class OptunaSearchLZO(BaseSearchLZO):
             augmenter=augmenter,
             n_replicates=n_replicates,
             validation_size=validation_size,
+            unseen=unseen,
             scoring=scoring,
             refit=refit,
             select=select,

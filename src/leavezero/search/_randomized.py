@@ -27,7 +27,7 @@ class RandomizedSearchLZO(BaseSearchLZO):
         ``scipy.stats``.
     n_iter : int, default=10
         How many candidates are drawn. Equal ones are fitted once.
-    augmenter, n_replicates, validation_size, scoring, refit, select, confirm, confirm_cv
+    augmenter, n_replicates, validation_size, unseen, scoring, refit, select, confirm, confirm_cv
         As for :class:`GridSearchLZO`.
     error_score, return_train_score, n_jobs, verbose
         As for :class:`GridSearchLZO`.
@@ -67,6 +67,7 @@ class RandomizedSearchLZO(BaseSearchLZO):
         augmenter: Any = "auto",
         n_replicates: int = 10,
         validation_size: float = 1.0,
+        unseen: str = "auto",
         scoring: Any = None,
         refit: Any = True,
         select: Any = "best",
@@ -83,6 +84,7 @@ class RandomizedSearchLZO(BaseSearchLZO):
             augmenter=augmenter,
             n_replicates=n_replicates,
             validation_size=validation_size,
+            unseen=unseen,
             scoring=scoring,
             refit=refit,
             select=select,

@@ -1,0 +1,76 @@
+"""Two witnesses, one score: V's bias, learned where rows that a model has not seen tell it."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from leavezero._typing import AnyArray, Bools, Floats
+from leavezero.engine._calibrate import disagreement, krige
+
+MOST_REFERENCES = 200  # candidates that V's bias is learned from
+
+
+@dataclass(frozen=True, eq=False)
+class Testimony:
+    """What both witnesses say of some models, by one metric; an entry a model.
+
+    ``on_v`` is V's plain score, ``unseen`` the score on rows that the model has not seen, NaN
+    where it is not known. ``answers`` has a row for each of V's rows (some of them) and a column
+    a model: codes of labels, or numbers; or a third axis with the probability of each class.
+    """
+
+    on_v: Floats
+    unseen: Floats
+    answers: AnyArray = field(repr=False)
+    scale: float = 1.0  # of numbers, so that distances are shares
+
+    @property
+    def seen_by_both(self) -> Bools:
+        """Which models both witnesses judge."""
+        return np.isfinite(self.unseen) & np.isfinite(self.on_v)
+
+
+def combine(testimony: Testimony, references: Testimony | None = None) -> Floats:
+    """Return one score for each model, comparable between models with and without unseen rows.
+
+    V's bias for a model is its unseen score minus its score on V. It is kriged over all models for
+    which both are known, and reference models, with the distance between answers on V; a model's
+    own bias counts with the others, so that neither witness is believed alone.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> answers = np.array([[0, 0, 1], [0, 1, 1], [1, 1, 1], [0, 0, 0]])
+    >>> told = Testimony(np.array([0.9, 0.8, 0.7]), np.array([0.7, 0.6, np.nan]), answers)
+    >>> combine(told).round(2)
+    array([0.7, 0.6, 0.5])
+    """
+    known = np.flatnonzero(testimony.seen_by_both)[:: _stride(testimony.seen_by_both.sum())]
+    groups = [(testimony.unseen[known] - testimony.on_v[known], testimony.answers[:, known])]
+    if references is not None:
+        groups.insert(0, (references.unseen - references.on_v, references.answers))
+    biases = np.concatenate([group[0] for group in groups])
+    if len(biases) == 0:
+        return testimony.on_v
+    said = np.concatenate([group[1] for group in groups], axis=1)
+    between = distances(said, said, testimony.scale)
+    to_models = distances(testimony.answers, said, testimony.scale)
+    return testimony.on_v + krige(between, biases, to_models)
+
+
+def distances(first: AnyArray, second: AnyArray, scale: float = 1.0) -> Floats:
+    """Return how differently each pair of models answers: a share of rows, or like one.
+
+    Labels: the share of rows that differ. Probabilities: the total variation, averaged over rows.
+    Numbers: the mean absolute difference over that of the targets from their median.
+    """
+    if first.dtype.kind in "iub":
+        return disagreement(first, second)
+    if first.ndim == 3:
+        models = np.moveaxis(first, 1, 0)
+        return np.array([np.abs(second - p[:, None]).sum(axis=2).mean(axis=0) / 2 for p in models])
+    return np.array([np.abs(second - column[:, None]).mean(axis=0) / scale for column in first.T])
+
+
+def _stride(n_known: int) -> int:
+    return max(1, -(-int(n_known) // MOST_REFERENCES))

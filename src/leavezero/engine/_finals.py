@@ -1,0 +1,116 @@
+"""The final score of each candidate, both witnesses heard."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from leavezero._typing import AnyArray, Floats, Ints
+from leavezero.engine._combine import Testimony, combine
+from leavezero.engine._draw import Replicates
+from leavezero.engine._judge import Verdict, reference_testimony
+from leavezero.engine._metrics import Metric, metric_for
+from leavezero.engine._scoring import SINGLE
+
+if TYPE_CHECKING:
+    from leavezero.engine._run import Job, Record
+
+
+def main_scores(job: "Job", records: "Sequence[Record]") -> dict[int, float]:
+    """Return the final score of each row of the table by the main metric."""
+    if job.main is None:
+        return {record.trial.row: np.nan for record in records}
+    finals = final_scores(job, records, job.main)
+    return {r.trial.row: rounded(score) for r, score in zip(records, finals, strict=True)}
+
+
+def final_scores(job: "Job", records: "Sequence[Record]", name: str) -> Floats:
+    """Return the score of each record by one metric; NaN where it has none."""
+    known = [at for at, record in enumerate(records) if name in record.verdicts]
+    finals = np.full(len(records), np.nan)
+    if not known:
+        return finals
+    # In canonical order, so that the last digit does not depend on listing or arrival.
+    known.sort(key=lambda at: (records[at].trial.candidate.key, records[at].trial.row))
+    verdicts = [records[at].verdicts[name] for at in known]
+    if not job.draws:
+        finals[known] = [verdict.scores.mean() for verdict in verdicts]
+        return finals
+    estimator = records[known[0]].trial.candidate.estimator
+    metric = metric_for(estimator, metric_named(job, name))
+    unseen = unseen_scores([records[at] for at in known], name)
+    finals[known] = both_heard(job.replicates, metric, verdicts, unseen, job.y, job.answered_rows)
+    return finals
+
+
+def both_heard(
+    replicates: Replicates,
+    metric: Metric,
+    verdicts: Sequence[Verdict],
+    unseen: Floats,
+    y: AnyArray,
+    answered_rows: Ints | None = None,
+) -> Floats:
+    """Return one score a model from V's verdicts and the scores on rows it has not seen.
+
+    ``unseen`` is NaN where it is not known; where it never is, V speaks alone.
+    """
+    biases = np.array([verdict.bias for verdict in verdicts])
+    corrected = np.array([float(verdict.scores.mean()) for verdict in verdicts])
+    if np.all(np.isnan(unseen)):
+        return corrected
+    answers = [verdict.answers for verdict in verdicts if verdict.answers is not None]
+    if len(answers) < len(verdicts):  # models cannot be compared
+        shift = np.nanmean(unseen - corrected)
+        return np.where(np.isnan(unseen), corrected + shift, (corrected + shift + unseen) / 2)
+    told = Testimony(corrected - biases, unseen, np.stack(answers, axis=1), _scale(replicates, y))
+    references = None
+    if replicates.references is not None and metric.needs_labels_only:
+        references = reference_testimony(replicates, metric, answered_rows)
+    return combine(told, references)
+
+
+def augmented_scores(records: "Sequence[Record]", name: str) -> Floats:
+    """Return the plain score of each record on V."""
+    return np.array(
+        [
+            float(np.mean(r.verdicts[name].scores)) - r.verdicts[name].bias
+            if name in r.verdicts
+            else np.nan
+            for r in records
+        ]
+    )
+
+
+def unseen_scores(records: "Sequence[Record]", name: str) -> Floats:
+    """Return the score of each record on rows that its model has not seen."""
+    return np.array(
+        [
+            float(r.sight.verdicts[name].scores[0]) if name in r.sight.verdicts else np.nan
+            for r in records
+        ]
+    )
+
+
+def metric_named(job: "Job", name: str) -> Metric:
+    """Return a metric; a callable that gives a dictionary stands under one name for all."""
+    return job.metrics.get(name) or job.metrics[SINGLE]
+
+
+def _scale(replicates: Replicates, y: AnyArray) -> float:
+    """Return the mean distance of numbers from their median; 1 for classes."""
+    if replicates.classes is not None:
+        return 1.0
+    spread = float(np.mean(np.abs(y - np.median(y, axis=0))))
+    return spread if spread > 0 else 1.0
+
+
+def rounded(score: float) -> float:
+    """Return a score without its last digits, so that equal shares of hits tie.
+
+    Examples
+    --------
+    >>> rounded(0.1 + 0.2) == rounded(0.3)
+    True
+    """
+    return float(f"{score:.12g}")

@@ -1,0 +1,112 @@
+"""The second witness: what a model says of given rows as if it had not seen them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from leavezero._typing import AnyArray, Floats, Table
+from leavezero.augment import ValidationSet
+from leavezero.engine._draw import Replicates
+from leavezero.engine._judge import Verdict, judge
+from leavezero.engine._metrics import Metric, metric_for
+from leavezero.engine._responses import METHODS, Responses
+from leavezero.families import Unseen, family_of
+
+
+@dataclass(frozen=True, eq=False)
+class Sight:
+    """Verdicts on unseen rows by the metrics that could be asked, and why there are no others."""
+
+    verdicts: Mapping[str, Verdict] = field(default_factory=dict)
+    kind: str | None = None
+    note: str | None = None
+
+
+class Told(Responses):
+    """Answers from what a family told about the given rows; other methods are not there."""
+
+    def __init__(self, model: Any, said: Mapping[str, AnyArray]) -> None:
+        super().__init__(model, None)
+        self._said = dict(said)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in METHODS and name not in self._said:
+            raise AttributeError(name)
+        return super().__getattr__(name)
+
+    def all_of(self, method: str) -> AnyArray:
+        """Return what was told of all rows."""
+        if method not in self._said:
+            raise AttributeError(method)
+        return self._said[method]
+
+
+def look(
+    model: Any,
+    X: Table,
+    y: AnyArray,
+    fit_params: Mapping[str, Any],
+    metrics: Mapping[str, Metric],
+    classes: AnyArray | None,
+) -> Sight:
+    """Return what is known of a fitted model on rows it has not seen, without another fit.
+
+    A family that cannot answer, or warns of its answer, leaves a note and no verdict.
+    """
+    family = family_of(model)
+    if family is None:
+        return Sight(note=f"no family knows {type(model).__name__}")
+    others = sorted(set(fit_params) - {"sample_weight"})
+    if others:
+        return Sight(note=f"fit was given {', '.join(others)}, which families do not know")
+    refused = family.refuses(model)
+    if refused is not None:
+        return Sight(note=refused)
+    try:
+        unseen = family.unseen(model, X, y, fit_params.get("sample_weight"))
+    except Exception as error:  # a second opinion never costs a candidate its first
+        return Sight(note=f"the family {family.name} failed: {error}")
+    if unseen.doubt is not None:
+        return Sight(kind=unseen.kind, note=unseen.doubt)
+    return _judged(model, unseen, y, metrics, classes)
+
+
+def _judged(
+    model: Any,
+    unseen: Unseen,
+    y: AnyArray,
+    metrics: Mapping[str, Metric],
+    classes: AnyArray | None,
+) -> Sight:
+    known = np.arange(len(y)) if unseen.known is None else np.flatnonzero(unseen.known)
+    if len(known) == 0:
+        return Sight(kind=unseen.kind, note="no row has a response")
+    told = Told(model, {name: said[known] for name, said in unseen.responses.items()})
+    rows = Replicates(ValidationSet(np.arange(len(known)), y[known]), 1, classes, given=True)
+    verdicts: dict[str, Verdict] = {}
+    notes = []
+    for name, metric in metrics.items():
+        own = metric_for(model, metric).at(known)
+        if own.looks_at_rows:
+            notes.append(f"{own.name} looks at rows, and unseen ones are known by responses only")
+            continue
+        try:
+            [verdict] = judge(told, rows, own, name).values()
+        except (AttributeError, ValueError) as error:
+            notes.append(
+                f"{own.name} cannot be computed from {', '.join(unseen.responses)}: {error}"
+            )
+            continue
+        verdicts[name] = Verdict(verdict.scores, _everywhere(verdict.gains, known, len(y)))
+    return Sight(verdicts, unseen.kind, "; ".join(notes) or None)
+
+
+def _everywhere(gains: Floats | None, known: AnyArray, n_rows: int) -> Floats | None:
+    """Return the gains of all given rows, the mean where a row has none."""
+    if gains is None or len(known) == n_rows:
+        return gains
+    filled = np.full(n_rows, gains.mean(), dtype=np.float32)
+    filled[known] = gains
+    return filled

@@ -1,0 +1,241 @@
+"""Ensembles that drew their rows: the members that did not draw a row speak about it.
+
+Only about 37 % of the members speak about a row, so a small ensemble looks worse out of bag than
+it is, and candidates along ``n_estimators`` would not be comparable. How the error falls with the
+number of voices can be read off the same ensemble: a loss of a mean over v voices is a + b / v, and
+the same voices in two halves give its value at v / 2. The loss with all T members follows,
+
+    loss(T) = loss(v) - (1 - v / T) (loss(v / 2) - loss(v)).
+
+Numbers and probabilities are drawn towards the truth, all by the same share, until their squared
+loss is loss(T); labels are put right, the nearest misses first, until the number of errors is.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.ensemble import (
+    BaggingClassifier,
+    BaggingRegressor,
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.utils import check_array
+
+from leavezero._typing import AnyArray, Bools, Floats, Ints, Table
+from leavezero.families._base import Family, Unseen
+from leavezero.families._fitted_to import fitted_codes, fitted_numbers, other_rows
+
+FORESTS = (
+    RandomForestClassifier,
+    RandomForestRegressor,
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+)
+FEWEST_VOICES = 3.0
+
+
+class _Voices(NamedTuple):
+    """Sums and numbers of voices about each row, in two halves."""
+
+    sums: Floats  # (2, n_rows, n_outputs)
+    counts: Floats  # (2, n_rows)
+    n_members: int
+
+
+class BaggedFamily(Family):
+    """Forests with bootstrap, and bagging: means over the members that did not draw the row.
+
+    They are corrected for the few voices as the module says. A row that every member drew has no
+    response.
+    """
+
+    name = "out-of-bag ensemble"
+
+    def covers(self, estimator: Any) -> bool:
+        """Tell whether the estimator is a forest or bagging itself, not a subclass."""
+        return type(estimator) in (*FORESTS, BaggingClassifier, BaggingRegressor)
+
+    def refuses(self, estimator: Any) -> str | None:
+        """Return why no member has left rows out."""
+        if estimator.bootstrap:
+            return None
+        if type(estimator) in FORESTS:
+            return "without bootstrap every tree sees every row"
+        share = estimator.max_samples  # None, the default since scikit-learn 1.8, is all rows
+        if share is None or (isinstance(share, float) and share == 1.0):
+            return "without bootstrap and with all rows as max_samples every member sees every row"
+        return None
+
+    def unseen(
+        self, model: Any, X: Table, y: AnyArray, sample_weight: Floats | None = None
+    ) -> Unseen:
+        """Return means over the members that did not draw the row."""
+        rows = _rows(model, X)
+        classifier = hasattr(model, "classes_")
+        _refuse_many(model)
+        check: Any = fitted_codes if classifier else fitted_numbers
+        truth = check(model, y, rows.shape[0])
+        drawn = _drawn(model, rows.shape[0])
+        if type(model) in FORESTS:
+            _check_leaves(model, rows, drawn[0], sample_weight)
+        voices = _listen(model, rows, drawn)
+        known = voices.counts.sum(axis=0) > 0
+        answer: Any = _labels if classifier else _numbers
+        responses = answer(model, voices, truth, known)
+        return Unseen("out-of-bag", responses, None if known.all() else known, _doubt(voices))
+
+
+def _rows(model: Any, X: Table) -> Any:
+    """Return the rows as the members take them: trees read float32 and skip their own checks."""
+    dtype = np.float32 if type(model) in FORESTS else None
+    rows = check_array(X, accept_sparse="csr", dtype=dtype, ensure_all_finite=False)
+    if rows.shape[1] != model.n_features_in_:
+        raise other_rows(model, f"X has {rows.shape[1]} columns, the model {model.n_features_in_}")
+    return rows
+
+
+def _refuse_many(model: Any) -> None:
+    if getattr(model, "n_outputs_", 1) > 1:
+        raise ValueError(
+            f"{type(model).__name__} was fitted to {model.n_outputs_} targets; unseen rows are "
+            "available for one."
+        )
+
+
+def _listen(model: Any, rows: Any, drawn: list[Bools]) -> _Voices:
+    """Return what each member says about the rows that it did not draw."""
+    n_rows = rows.shape[0]
+    n_outputs = len(model.classes_) if hasattr(model, "classes_") else 1
+    sums, counts = np.zeros((2, n_rows, n_outputs)), np.zeros((2, n_rows))
+    turn = np.zeros(n_rows, dtype=np.intp)  # the half whose voice is next, for each row
+    for at, inside in enumerate(drawn):
+        rest = np.flatnonzero(~inside)
+        if not len(rest):
+            continue
+        half = turn[rest]
+        sums[half, rest] += _say(model, at, rows[rest], n_outputs)
+        counts[half, rest] += 1.0
+        turn[rest] = 1 - half
+    return _Voices(sums, counts, len(model.estimators_))
+
+
+def _drawn(model: Any, n_rows: int) -> list[Bools]:
+    """Return for each member which rows it drew."""
+    members = model.estimators_samples_
+    expected = _expected_draws(model, n_rows)
+    if expected is not None and len(members[0]) != expected:
+        raise other_rows(
+            model, f"its members drew {len(members[0])} rows each, from X it would be {expected}"
+        )
+    masks = []
+    for samples in members:
+        if np.max(samples, initial=-1) >= n_rows:
+            raise other_rows(model, f"its members drew rows beyond the {n_rows} of X")
+        drawn = np.zeros(n_rows, dtype=np.bool_)
+        drawn[samples] = True
+        masks.append(drawn)
+    return masks
+
+
+def _expected_draws(model: Any, n_rows: int) -> int | None:
+    """Return how many rows a member draws from so many; None if that does not depend on them."""
+    if model.max_samples is None or model.max_samples == 1.0:
+        return n_rows if not isinstance(model.max_samples, int) else None
+    return None  # shares are rounded, and may be of the weights, in ways that releases differ in
+
+
+def _check_leaves(model: Any, rows: Any, drawn: Bools, sample_weight: Any) -> None:
+    """Compare the drawn rows in the leaves of the first tree with the numbers it remembers."""
+    if sample_weight is not None:
+        drawn = drawn & (np.asarray(sample_weight) > 0)
+    tree = model.estimators_[0].tree_
+    leaves = tree.apply(rows[np.flatnonzero(drawn)])
+    found = np.bincount(leaves, minlength=tree.node_count)
+    if np.any((found != tree.n_node_samples) & (tree.children_left < 0)):
+        raise other_rows(model, "the leaves of its first tree hold other rows")
+
+
+def _say(model: Any, at: int, rows: Any, n_outputs: int) -> Floats:
+    """Return one member's voice, a column for each class of the model or one number."""
+    member = model.estimators_[at]
+    if type(model) in FORESTS:
+        ask = member.predict_proba if hasattr(model, "classes_") else member.predict
+        return np.asarray(ask(rows, check_input=False)).reshape(rows.shape[0], -1)
+    columns = model.estimators_features_[at]
+    part = rows[:, columns]
+    if not hasattr(model, "classes_"):
+        return np.asarray(member.predict(part)).reshape(-1, 1)
+    if not hasattr(member, "predict_proba"):
+        return np.asarray(np.eye(n_outputs)[np.asarray(member.predict(part), dtype=np.intp)])
+    said = np.zeros((rows.shape[0], n_outputs))
+    said[:, np.asarray(member.classes_, dtype=np.intp)] = member.predict_proba(part)
+    return said
+
+
+def _numbers(model: Any, voices: _Voices, truth: Floats, known: Bools) -> dict[str, AnyArray]:
+    means, share = _means(voices), _share(voices, truth[:, None])
+    return {"predict": np.where(known, truth + share * (means[:, 0] - truth), 0.0)}
+
+
+def _labels(model: Any, voices: _Voices, truth: Ints, known: Bools) -> dict[str, AnyArray]:
+    means = _means(voices)
+    hot = np.eye(means.shape[1])[truth]
+    chances = hot + _share(voices, hot) * (means - hot)
+    chances[~known] = 0.0
+    return {
+        "predict": model.classes_[_put_right(voices, means, truth, known)],
+        "predict_proba": chances,
+    }
+
+
+def _means(voices: _Voices) -> Floats:
+    counts = np.maximum(voices.counts.sum(axis=0), 1.0)
+    return np.asarray(voices.sums.sum(axis=0) / counts[:, None])
+
+
+def _halves(voices: _Voices) -> tuple[Bools, Floats]:
+    """Return the rows with a voice in both halves, and the halves' means there."""
+    both = voices.counts[1] > 0
+    return both, voices.sums[:, both] / voices.counts[:, both, None]
+
+
+def _missing(voices: _Voices) -> float:
+    """Return 1 - v / T, the share of the members that have no voice."""
+    return 1.0 - float(voices.counts.sum(axis=0).mean()) / voices.n_members
+
+
+def _share(voices: _Voices, truth: Floats) -> float:
+    """Return by how much of their distance from the truth more voices would leave the means."""
+    both, halves = _halves(voices)
+    whole = float(((_means(voices)[both] - truth[both]) ** 2).sum())
+    apart = float(((halves - truth[both]) ** 2).sum()) / 2.0
+    if whole <= 0.0:
+        return 1.0
+    return float(np.sqrt(np.clip(1.0 - _missing(voices) * (apart - whole) / whole, 0.0, 1.0)))
+
+
+def _put_right(voices: _Voices, means: Floats, truth: Ints, known: Bools) -> Ints:
+    """Return the codes of the labels after as many corrections as more voices would make."""
+    labels = means.argmax(axis=1)
+    both, halves = _halves(voices)
+    apart = float((halves.argmax(axis=2) != truth[both]).mean(axis=0).sum())
+    whole = float((labels[both] != truth[both]).sum())
+    n_right = max(round(_missing(voices) * (apart - whole)), 0)
+    wrong = np.flatnonzero((labels != truth) & known)
+    gaps = means[wrong].max(axis=1) - means[wrong, truth[wrong]]
+    nearest = wrong[np.argsort(gaps, kind="stable")[:n_right]]
+    labels[nearest] = truth[nearest]
+    return labels
+
+
+def _doubt(voices: _Voices) -> str | None:
+    number = float(voices.counts.sum(axis=0).mean())
+    if number < FEWEST_VOICES:
+        return f"only {number:.1f} members speak about a row that they did not draw"
+    return None
+
+
+FAMILIES = (BaggedFamily(),)

@@ -1,0 +1,200 @@
+"""Pipelines and votes: what their parts say about rows that they have not seen."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.compose import ColumnTransformer
+from sklearn.cross_decomposition import PLSSVD
+from sklearn.ensemble import VotingClassifier, VotingRegressor
+from sklearn.feature_extraction import FeatureHasher
+from sklearn.feature_extraction.text import HashingVectorizer
+from sklearn.feature_selection import SelectorMixin, VarianceThreshold
+from sklearn.pipeline import FeatureUnion, Pipeline
+from sklearn.utils import get_tags
+
+from leavezero._typing import AnyArray, Bools, Floats, Table
+from leavezero.families._base import Family, Kind, Unseen
+from leavezero.families._registry import family_of
+
+NOTHING = (None, "passthrough", "drop")
+
+
+class PipelineFamily(Family):
+    """A pipeline's last step, on what the steps before it make of the rows.
+
+    Steps that look at no target may have seen the row: their result makes an exact kind
+    approximate, unless they learn nothing at all. Steps that look at the target are refused.
+    """
+
+    name = "pipeline"
+
+    def covers(self, estimator: Any) -> bool:
+        """Tell whether the estimator is a Pipeline itself, not a subclass."""
+        return type(estimator) is Pipeline
+
+    def refuses(self, estimator: Any) -> str | None:
+        """Return which step stands in the way, and why."""
+        for name, step in estimator.steps[:-1]:
+            reason = _looks_at_target(step)
+            if reason:
+                return f"the step {name!r} {reason}"
+        return _member_refuses("last step", *estimator.steps[-1])
+
+    def unseen(
+        self, model: Any, X: Table, y: AnyArray, sample_weight: Floats | None = None
+    ) -> Unseen:
+        """Return what the last step says about the rows, as if not seen."""
+        _or_raise(self.refuses(model))
+        before, last = [step for _, step in model.steps[:-1]], model.steps[-1][1]
+        rows = model[:-1].transform(X) if before else X
+        told = _family(last).unseen(last, rows, y, sample_weight)
+        learned = not all(_learns_nothing(step) for step in before)
+        kind: Kind = "approximate" if learned else told.kind
+        return Unseen(kind, told.responses, told.known, told.doubt)
+
+
+class VotingFamily(Family):
+    """Votes and means of members, each of whose families is known."""
+
+    name = "voting"
+
+    def covers(self, estimator: Any) -> bool:
+        """Tell whether the estimator is a vote itself, not a subclass."""
+        return type(estimator) in (VotingClassifier, VotingRegressor)
+
+    def refuses(self, estimator: Any) -> str | None:
+        """Return which member stands in the way, and why."""
+        for name, member in estimator.estimators:
+            reason = None if member in NOTHING[1:] else _member_refuses("member", name, member)
+            if reason:
+                return reason
+        return None
+
+    def unseen(
+        self, model: Any, X: Table, y: AnyArray, sample_weight: Floats | None = None
+    ) -> Unseen:
+        """Return the members' vote or mean, each member as if it had not seen the row."""
+        _or_raise(self.refuses(model))
+        classifier = type(model) is VotingClassifier
+        target = model.le_.transform(np.asarray(y)) if classifier else y
+        told = [_family(one).unseen(one, X, target, sample_weight) for one in model.estimators_]
+        needed = "predict_proba" if classifier and model.voting == "soft" else "predict"
+        kind, known, doubt = _kind(told), _known(told), _doubt(told, needed)
+        if any(needed not in one.responses for one in told):
+            return Unseen(kind, {}, known, doubt)
+        voices = np.stack([one.responses[needed] for one in told])
+        if not classifier:
+            responses = {"predict": np.average(voices, axis=0, weights=_weights(model))}
+            return Unseen(kind, responses, known, doubt)
+        return Unseen(kind, _elect(model, voices), known, doubt)
+
+
+def _family(estimator: Any) -> Family:
+    family = family_of(estimator)
+    if family is None:
+        raise ValueError(f"no family knows {type(estimator).__name__}.")
+    return family
+
+
+def _or_raise(reason: str | None) -> None:
+    if reason:
+        raise ValueError(f"Unseen rows are not available: {reason}.")
+
+
+def _member_refuses(role: str, name: str, estimator: Any) -> str | None:
+    family = None if isinstance(estimator, str) else family_of(estimator)
+    if family is None:
+        kind = estimator if isinstance(estimator, str) else type(estimator).__name__
+        return f"no family knows the {role} {name!r}, {kind}"
+    reason = family.refuses(estimator)
+    return None if reason is None else f"of the {role} {name!r}: {reason}"
+
+
+def _parts(step: Any) -> Iterator[Any] | None:
+    """Yield the parts of a step that is made of others; None if it is one."""
+    if isinstance(step, Pipeline):
+        return (part for _, part in step.steps)
+    if isinstance(step, FeatureUnion):
+        return (part for _, part in step.transformer_list)
+    if isinstance(step, ColumnTransformer):
+        return (part for _, part, _ in step.transformers)
+    return None
+
+
+def _looks_at_target(step: Any) -> str | None:
+    """Return why a step is taken to use the target; None if it does not.
+
+    Tags tell for most; SelectKBest and its like depend on their score function, and the wrappers of
+    models on those, so all selection but that by variance counts.
+    """
+    if isinstance(step, str) or step is None:
+        return None
+    parts = _parts(step)
+    if parts is not None:
+        return next((reason for part in parts if (reason := _looks_at_target(part))), None)
+    learned = f"learns from the target ({type(step).__name__}), that of the row too"
+    if isinstance(step, PLSSVD):
+        return learned
+    if isinstance(step, SelectorMixin) and not isinstance(step, VarianceThreshold):
+        return learned
+    try:
+        tags = get_tags(step)
+    except (AttributeError, TypeError, ValueError):
+        return f"does not tell whether it learns from the target ({type(step).__name__})"
+    supervised = tags.target_tags.required or tags.estimator_type in ("classifier", "regressor")
+    return learned if supervised else None
+
+
+def _learns_nothing(step: Any) -> bool:
+    if isinstance(step, str) or step is None:
+        return True
+    parts = _parts(step)
+    if parts is not None:
+        return all(_learns_nothing(part) for part in parts)
+    if isinstance(step, (HashingVectorizer, FeatureHasher)):  # no tag before scikit-learn 1.7
+        return True
+    return not get_tags(step).requires_fit
+
+
+def _kind(told: list[Unseen]) -> Kind:
+    kinds = {one.kind for one in told}
+    return kinds.pop() if len(kinds) == 1 else "approximate"
+
+
+def _known(told: list[Unseen]) -> Bools | None:
+    masks = [one.known for one in told if one.known is not None]
+    return np.logical_and.reduce(masks) if masks else None
+
+
+def _doubt(told: list[Unseen], needed: str) -> str | None:
+    doubts = [one.doubt for one in told if one.doubt]
+    if not doubts and any(needed not in one.responses for one in told):
+        return f"a member has no {needed} for rows that it has not seen"
+    return doubts[0] if doubts else None
+
+
+def _weights(model: Any) -> Floats | None:
+    """Return the weights of the members that were not dropped."""
+    if model.weights is None:
+        return None
+    pairs = zip(model.estimators, model.weights, strict=True)
+    return np.array([weight for (_, member), weight in pairs if member != "drop"], dtype=float)
+
+
+def _elect(model: Any, voices: AnyArray) -> dict[str, AnyArray]:
+    """Return labels, and probabilities of a soft vote, as VotingClassifier makes them."""
+    weights = _weights(model)
+    if model.voting == "soft":
+        chances = np.average(voices, axis=0, weights=weights)
+        return {
+            "predict": model.classes_[chances.argmax(axis=1)],
+            "predict_proba": chances,
+        }
+    ballots = np.zeros((voices.shape[1], len(model.classes_)))
+    for at, voice in enumerate(voices):
+        ballots[np.arange(len(voice)), voice] += 1.0 if weights is None else weights[at]
+    return {"predict": model.classes_[ballots.argmax(axis=1)]}
+
+
+FAMILIES = (PipelineFamily(), VotingFamily())

@@ -1,0 +1,284 @@
+"""Least squares and ridge: leave-one-out in closed form, from one decomposition.
+
+With H the matrix that turns targets into fitted values and h_i its diagonal, the residual of row i
+in a fit without it is r_i / (1 - h_i) (Allen 1974; Golub, Heath and Wahba 1979, equation 2.3):
+adding the row with its own prediction as target leaves that fit as it is.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import linalg, sparse
+from sklearn.linear_model import LinearRegression, Ridge, RidgeClassifier
+from sklearn.preprocessing import LabelBinarizer
+from sklearn.utils.class_weight import compute_sample_weight
+
+from leavezero._typing import AnyArray, Bools, Floats, Ints, Table
+from leavezero.families._base import Family, Kind, Unseen
+from leavezero.families._fingerprint import check_answers, close
+from leavezero.families._fitted_to import (
+    TOO_LARGE,
+    dense_columns,
+    fitted_codes,
+    fitted_rows,
+    fitted_weights,
+    other_rows,
+    too_large,
+)
+
+_NO_ROOM, _LITTLE_ROOM = 1e-13, 1e-7  # of 1 - h_i: the row decides alone; rounding would decide
+_COLLINEAR = 1e-10  # smallest singular value against the largest
+_COLLINEAR_DOUBT = "its columns depend on one another so closely that rounding decides"
+_TOO_MANY = "balanced weights of several labels are all changed by one row"
+_CLOSED_SOLVERS = ("svd", "cholesky")
+
+
+class LinearFamily(Family):
+    """Linear and ridge regression, one or several outputs, with weights.
+
+    Columns that depend on one another are fine for LinearRegression, whose solution of least norm
+    has a closed form too. Solvers that stop before the minimum make it approximate.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from leavezero.families._linear import LinearFamily
+    >>> X, y = [[0.0], [1.0], [2.0]], [0.0, 1.0, 5.0]
+    >>> model = LinearRegression().fit(X, y)
+    >>> LinearFamily().unseen(model, X, y).responses["predict"].round(3).tolist()
+    [-3.0, 2.5, 2.0]
+    """
+
+    name = "linear"
+
+    def covers(self, estimator: Any) -> bool:
+        """Tell whether it is plain least squares or ridge regression."""
+        return type(estimator) in (LinearRegression, Ridge)
+
+    def refuses(self, estimator: Any) -> str | None:
+        """Refuse coefficients with a sign."""
+        return _refuses_positive(estimator)
+
+    def unseen(
+        self, model: Any, X: Table, y: AnyArray, sample_weight: Floats | None = None
+    ) -> Unseen:
+        """Return the predictions without each row."""
+        check_answers(self, model)
+        rows = fitted_rows(model, X)
+        n_rows = rows.shape[0]
+        weights = fitted_weights(sample_weight, n_rows)
+        targets = np.asarray(y, dtype=np.float64)
+        if len(targets) != n_rows:
+            raise other_rows(model, f"X has {n_rows} rows, y {len(targets)}")
+        if too_large(*rows.shape):
+            return Unseen("exact", {}, doubt=TOO_LARGE)
+        said = model.predict(X)
+        problem = _Problem.of(model, rows, targets.reshape(n_rows, -1), weights)
+        kind, doubt = _trust(model, problem, said.reshape(n_rows, -1), sparse.issparse(rows))
+        scores, known = problem.left_out(said.reshape(n_rows, -1))
+        return _unseen(kind, {"predict": scores.reshape(said.shape)}, known, doubt)
+
+
+class RidgeClassifierFamily(Family):
+    """The ridge classifier, of two or more classes or of several labels, with weights of classes.
+
+    Balanced class weights change with the row that leaves, but alike for all rows of a class: one
+    decomposition a class gives the exact answer.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import RidgeClassifier
+    >>> from leavezero.families._linear import RidgeClassifierFamily
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["a", "b", "a", "b"]
+    >>> model = RidgeClassifier().fit(X, y)
+    >>> RidgeClassifierFamily().unseen(model, X, y).responses["predict"].tolist()
+    ['b', 'a', 'b', 'a']
+    """
+
+    name = "ridge classifier"
+
+    def covers(self, estimator: Any) -> bool:
+        """Tell whether it is scikit-learn's."""
+        return type(estimator) is RidgeClassifier
+
+    def refuses(self, estimator: Any) -> str | None:
+        """Refuse coefficients with a sign."""
+        return _refuses_positive(estimator)
+
+    def unseen(
+        self, model: Any, X: Table, y: AnyArray, sample_weight: Floats | None = None
+    ) -> Unseen:
+        """Return decisions and labels without each row."""
+        check_answers(self, model)
+        rows = fitted_rows(model, X)
+        n_rows = rows.shape[0]
+        labels = np.asarray(y)
+        several = labels.ndim == 2 and labels.shape[1] > 1
+        codes = np.zeros(n_rows, dtype=np.intp) if several else fitted_codes(model, y, n_rows)
+        if too_large(*rows.shape) or (several and model.class_weight == "balanced"):
+            return Unseen("exact", {}, doubt=TOO_LARGE if too_large(*rows.shape) else _TOO_MANY)
+        binarizer = LabelBinarizer(pos_label=1, neg_label=-1)
+        targets = np.asarray(binarizer.fit_transform(labels), dtype=np.float64)
+        weights = fitted_weights(sample_weight, n_rows)
+        said = model.decision_function(X)
+        whole = weights
+        if model.class_weight is not None:
+            whole = weights * compute_sample_weight(model.class_weight, labels)
+        problem = _Problem.of(model, rows, targets, whole)
+        kind, doubt = _trust(model, problem, said.reshape(n_rows, -1), sparse.issparse(rows))
+        if model.class_weight == "balanced" and not several:
+            scores, known = _balanced(model, rows, targets, weights, codes)
+        else:
+            scores, known = problem.left_out(said.reshape(n_rows, -1))
+        if several:
+            ones = binarizer.inverse_transform(np.where(scores > 0, 1, -1))
+            return _unseen(kind, {"decision_function": scores, "predict": ones}, known, doubt)
+        known = known & _forget_lone_classes(scores, codes)
+        columns = scores if scores.shape[1] > 1 else np.column_stack([-scores, scores])
+        predicted = model.classes_.take(columns.argmax(axis=1))
+        responses = {"decision_function": scores.reshape(said.shape), "predict": predicted}
+        return _unseen(kind, responses, known, doubt)
+
+
+def _refuses_positive(estimator: Any) -> str | None:
+    if estimator.positive:
+        return "with positive=True the coefficients that are zero may change when a row leaves"
+    return None
+
+
+def _unseen(kind: Kind, said: dict[str, AnyArray], known: Bools, doubt: str | None) -> Unseen:
+    return Unseen(kind, said, known=None if known.all() else known, doubt=doubt)
+
+
+@dataclass(frozen=True, eq=False)
+class _Problem:
+    """Centred and weighted least squares, decomposed: Z = U diag(s) V'.
+
+    ``targets`` are as given, ``centred`` minus their mean and times the roots of the weights,
+    ``coordinates`` U' times those, ``own`` each row's share of the intercept, ``penalties`` one a
+    target.
+    """
+
+    left: Floats
+    values: Floats
+    targets: Floats
+    centred: Floats
+    coordinates: Floats
+    roots: Floats
+    own: Floats
+    penalties: Floats
+
+    @classmethod
+    def of(cls, model: Any, rows: Any, targets: Floats, weights: Floats) -> "_Problem":
+        """Return the decomposition of what the model solves."""
+        rows = dense_columns(rows) if sparse.issparse(rows) else rows
+        roots = np.sqrt(weights)
+        own = np.zeros(len(rows))
+        middle: Any = 0.0
+        level: Any = 0.0
+        if model.fit_intercept:
+            own = weights / weights.sum()
+            middle, level = own @ rows, own @ targets
+        centred = roots[:, None] * (targets - level)
+        left, values, _ = linalg.svd(roots[:, None] * (rows - middle), full_matrices=False)
+        rank = _rank(model, values)
+        penalties = np.broadcast_to(
+            np.asarray(getattr(model, "alpha", 0.0), dtype=np.float64).ravel(), targets.shape[1:]
+        )
+        left, values = left[:, :rank], values[:rank]
+        return cls(left, values, targets, centred, left.T @ centred, roots, own, penalties)
+
+    def residuals(self) -> tuple[Floats, Floats, Floats]:
+        """Return r, 1 - h and the part of 1 - h that no penalty makes, all weighted.
+
+        What a penalty p takes from direction j is p / (s_j^2 + p). A row that alone decides a
+        direction has no other part; without a penalty its limit for p to 0 is the fit of least
+        norm without the row, p / s_j^2, where p cancels.
+        """
+        squares = self.left**2
+        free = 1.0 - self.own - squares.sum(axis=1)
+        rest = self.centred - self.left @ self.coordinates
+        decides = free < _NO_ROOM
+        free, rest = np.where(decides, 0.0, free), np.where(decides[:, None], 0.0, rest)
+        values = self.values[:, None] ** 2
+        taken = self.penalties / (values + self.penalties)
+        residuals = rest + self.left @ (taken * self.coordinates)
+        room = free[:, None] + squares @ taken
+        limit = decides[:, None] & (self.penalties == 0)
+        residuals = np.where(limit, self.left @ (self.coordinates / values), residuals)
+        return residuals, np.where(limit, squares @ (1.0 / values), room), free
+
+    def fitted(self) -> Floats:
+        """Return what the fit on all rows says about them; without weight, 0."""
+        taken = self.penalties / (self.values[:, None] ** 2 + self.penalties)
+        residuals = self.centred - self.left @ ((1.0 - taken) * self.coordinates)
+        return self.targets - residuals / np.where(self.roots == 0, np.inf, self.roots)[:, None]
+
+    def left_out(self, said: Floats) -> tuple[Floats, Bools]:
+        """Return predictions without each row; ``said`` is what the model says with it."""
+        residuals, room, free = self.residuals()
+        used = self.roots > 0
+        known = (free == 0) | (room > _LITTLE_ROOM).all(axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            without = self.targets - residuals / room / self.roots[:, None]
+        scores = np.where(used[:, None], without, said)  # a row without weight was never seen
+        return np.where(known[:, None], scores, 0.0), known | ~used
+
+
+def _rank(model: Any, values: Floats) -> int:
+    """Return how many directions the solver keeps."""
+    if hasattr(model, "rank_"):
+        return int(model.rank_)
+    # Centred rows have a direction too many, the intercept's; a penalty leaves nothing of it.
+    penalized = bool(np.any(np.asarray(getattr(model, "alpha", 0.0)) > 0))
+    least = (1e-12 if penalized else 1e-7) * values.max(initial=0.0)
+    return int((values > least).sum())
+
+
+def _trust(model: Any, problem: _Problem, said: Floats, is_sparse: bool) -> tuple[Kind, str | None]:
+    """Return the kind and a doubt, or raise if the model was fitted to other rows."""
+    if (problem.penalties == 0).any() and _nearly_collinear(problem.values):
+        return "exact", _COLLINEAR_DOUBT  # its own coefficients are noise, and cannot be compared
+    used = problem.roots > 0
+    size = float(np.abs(problem.targets).max(initial=0.0))
+    found = problem.fitted()
+    solver = getattr(model, "solver_", "lstsq")
+    closed = solver in _CLOSED_SOLVERS or (solver == "lstsq" and not is_sparse)
+    if closed and not close(found[used], said[used], size):
+        raise other_rows(model, "it would fit other values")
+    if not closed and np.abs(found - said)[used].max(initial=0.0) > 0.01 * size:
+        return "approximate", "its solver stopped early, or it was fitted to other rows"
+    return ("exact" if closed else "approximate"), None
+
+
+def _nearly_collinear(values: Floats) -> bool:
+    return bool(len(values) and values[-1] < _COLLINEAR * values[0])
+
+
+def _balanced(
+    model: Any, rows: Any, targets: Floats, weights: Floats, codes: Ints
+) -> tuple[Floats, Bools]:
+    """Return scores without each row, the weights of the classes balanced without it."""
+    scores, known = np.zeros_like(targets), np.zeros(len(codes), dtype=bool)
+    counts = np.bincount(codes)
+    for code in range(len(counts)):
+        left = counts - (np.arange(len(counts)) == code)
+        by_class = left.sum() / ((left > 0).sum() * np.maximum(left, 1))
+        problem = _Problem.of(model, rows, targets, weights * by_class[codes])
+        mine = codes == code
+        without, sure = problem.left_out(np.zeros_like(targets))
+        scores[mine], known[mine] = without[mine], (sure & (weights > 0))[mine]
+    return scores, known
+
+
+def _forget_lone_classes(scores: Floats, codes: Ints) -> Bools:
+    """Give a class that leaves with its only row the lowest score; return which rows are left."""
+    gone = np.bincount(codes)[codes] == 1
+    if scores.shape[1] == 1:
+        return np.asarray(~gone)
+    scores[gone, codes[gone]] = np.finfo(scores.dtype).min
+    return np.ones(len(codes), dtype=bool)
+
+
+FAMILIES = (LinearFamily(), RidgeClassifierFamily())

@@ -1,0 +1,203 @@
+"""Logistic regression: approximate leave-one-out by one Newton step."""
+
+from typing import Any
+
+import numpy as np
+from scipy.special import expit, softmax
+from sklearn.linear_model import LogisticRegression
+
+from leavezero._typing import AnyArray, Floats, Ints, Table
+from leavezero.families._base import Family, Unseen
+from leavezero.families._doubts import doubt_leverage, doubt_solution
+from leavezero.families._fitted_to import (
+    TOO_LARGE,
+    dense_columns,
+    fitted_codes,
+    fitted_rows,
+    too_large,
+    turned_coef,
+    with_class_weight,
+)
+from leavezero.families._newton import CLOSEST, JITTER, leave_out
+
+GRADIENT_SOLVERS = ("lbfgs", "newton-cg", "newton-cholesky")
+
+
+class LogisticFamily(Family):
+    """LogisticRegression with a squared penalty or none, two classes or more.
+
+    Class weights are taken as they were in the fit, "balanced" ones too: a fit without the row
+    would change them by a share of 1 / n.
+    """
+
+    name = "logistic regression"
+
+    def covers(self, estimator: Any) -> bool:
+        """Tell whether the estimator is a LogisticRegression itself, not a subclass."""
+        return type(estimator) is LogisticRegression
+
+    def refuses(self, estimator: Any) -> str | None:
+        """Return why a penalty or a scheme is not covered."""
+        if _penalty(estimator) not in ("l2", None):
+            return "one Newton step needs a smooth penalty, and part of this one is l1"
+        scheme = getattr(estimator, "multi_class", "deprecated")  # until scikit-learn 1.7
+        if scheme not in ("deprecated", "auto"):
+            return f"multi_class={scheme!r} is deprecated; leave it to its default"
+        return None
+
+    def unseen(
+        self, model: Any, X: Table, y: AnyArray, sample_weight: Floats | None = None
+    ) -> Unseen:
+        """Return labels, probabilities and scores, each as if the row were not seen."""
+        rows = fitted_rows(model, X)
+        codes = fitted_codes(model, y, rows.shape[0])
+        weights = with_class_weight(model, codes, sample_weight, rows.shape[0])
+        n_scores = len(model.coef_)
+        if too_large(rows.shape[0], rows.shape[1], n_scores):
+            return Unseen("approximate", {}, doubt=TOO_LARGE)
+        if n_scores == 1:
+            return _binary(model, rows, codes, weights)
+        if model.solver == "liblinear":  # until scikit-learn 1.7
+            return Unseen("approximate", {}, doubt="liblinear fits each class against the rest")
+        return _multinomial(model, rows, codes, weights)
+
+
+def _penalty(model: Any) -> str | None:
+    """Return the kind of penalty, said either way (scikit-learn 1.8 deprecated ``penalty``)."""
+    if model.penalty != "deprecated":
+        return str(model.penalty) if model.penalty is not None else None
+    return "l2" if not model.l1_ratio else "l1"
+
+
+def _strength(model: Any) -> float:
+    return 0.0 if _penalty(model) is None else 1.0 / model.C
+
+
+def _with_intercept(model: Any, rows: Any) -> tuple[Floats, Floats, Floats]:
+    """Return the rows with a column for the intercept, the penalties, and the coefficients.
+
+    liblinear takes the intercept for the coefficient of a constant column and penalizes it.
+    """
+    columns = dense_columns(rows)
+    coef = turned_coef(model.coef_, rows, columns)
+    penalties = np.full(columns.shape[1], _strength(model))
+    if not model.fit_intercept:
+        return columns, penalties, coef
+    constant, strength = 1.0, 0.0
+    if model.solver == "liblinear":
+        constant, strength = float(model.intercept_scaling), _strength(model)
+    filled = np.full((len(columns), 1), constant)
+    return (
+        np.hstack([columns, filled]),
+        np.append(penalties, strength),
+        np.hstack([coef, model.intercept_[:, None] / constant]),
+    )
+
+
+def _binary(model: Any, rows: Any, codes: Ints, weights: Floats) -> Unseen:
+    columns, penalties, coef = _with_intercept(model, rows)
+    scores = columns @ coef[0]
+    chances = expit(scores)
+    first = weights * (chances - codes)
+    second = weights * chances * (1.0 - chances)
+    gradient = first @ columns + penalties * coef[0]
+    step = leave_out(columns, scores, first, second, penalties, gradient)
+    apart = bool(np.all((scores > 0) == codes))
+    doubt = _doubt(model, (step.decrement, step.leverages), gradient, weights.sum(), apart)
+    positive = expit(step.scores)
+    responses = {
+        "predict": model.classes_[(step.scores > 0).astype(np.intp)],
+        "predict_proba": np.column_stack([1.0 - positive, positive]),
+        "decision_function": step.scores,
+    }
+    return Unseen("approximate", responses, doubt=doubt)
+
+
+def _multinomial(model: Any, rows: Any, codes: Ints, weights: Floats) -> Unseen:
+    """Take the step with a block of classes by classes for each row.
+
+    In place of the scalars of one score stand, for row i with class probabilities p and label t,
+    the gradient w (p - t), the Hessian w (diag(p) - pp') and the block A = (I x x') H^-1 (I x x).
+    """
+    columns, penalties, coef = _with_intercept(model, rows)
+    scores = columns @ coef.T
+    chances = softmax(scores, axis=1)
+    first = chances.copy()
+    first[np.arange(len(codes)), codes] -= 1.0
+    first *= weights[:, None]
+    gradient = first.T @ columns + penalties * coef
+    inverse = np.linalg.inv(_hessian(columns, chances, weights, penalties))
+    blocks = _blocks(columns, inverse, len(coef))
+    curvature = weights[:, None, None] * (
+        np.eye(len(coef)) * chances[:, None] - chances[:, :, None] * chances[:, None]
+    )
+    unseen, leverages = _block_step(scores, first, curvature, blocks)
+    decrement = float(gradient.ravel() @ inverse @ gradient.ravel())
+    apart = bool(np.all(scores.argmax(axis=1) == codes))
+    doubt = _doubt(model, (decrement, leverages), gradient, weights.sum(), apart)
+    responses = {
+        "predict": model.classes_[unseen.argmax(axis=1)],
+        "predict_proba": softmax(unseen, axis=1),
+        "decision_function": unseen,
+    }
+    return Unseen("approximate", responses, doubt=doubt)
+
+
+def _hessian(columns: Floats, chances: Floats, weights: Floats, penalties: Floats) -> Floats:
+    """Return the Hessian over (class, column).
+
+    The same shift of all classes changes no probability, so nothing but the penalty holds it;
+    a constant in that direction makes an inverse exist and moves no probability either.
+    """
+    n_classes, n_columns = chances.shape[1], columns.shape[1]
+    hessian = np.empty((n_classes, n_columns, n_classes, n_columns))
+    for one in range(n_classes):
+        for other in range(one + 1):
+            shared = (1.0 if one == other else 0.0) - chances[:, other]
+            part = (columns * (weights * chances[:, one] * shared)[:, None]).T @ columns
+            hessian[one, :, other] = hessian[other, :, one] = part
+    whole = hessian.reshape(n_classes * n_columns, -1)
+    scale = max(float(np.trace(whole)) / len(whole), 1e-300)
+    at = np.arange(len(whole))
+    whole[at, at] += np.tile(penalties, n_classes) + JITTER * scale
+    whole += np.kron(np.ones((n_classes, n_classes)), np.eye(n_columns)) * (scale / n_classes)
+    return whole
+
+
+def _blocks(columns: Floats, inverse: Floats, n_classes: int) -> Floats:
+    """Return for each row the block of x' (H^-1)_kl x over classes k and l."""
+    parts = inverse.reshape(n_classes, columns.shape[1], n_classes, columns.shape[1])
+    blocks = np.empty((len(columns), n_classes, n_classes))
+    for one in range(n_classes):
+        for other in range(one + 1):
+            values = np.einsum("ij,ij->i", columns @ parts[one, :, other], columns)
+            blocks[:, one, other] = blocks[:, other, one] = values
+    return blocks
+
+
+def _block_step(
+    scores: Floats, first: Floats, curvature: Floats, blocks: Floats
+) -> tuple[Floats, Floats]:
+    """Return scores + A (I - WA)^-1 g for each row, and the largest eigenvalue of WA."""
+    products = curvature @ blocks
+    leverages = np.abs(np.linalg.eigvals(products)).max(axis=1)
+    rest = np.eye(scores.shape[1]) * (1.0 + CLOSEST) - products
+    pushed = np.linalg.solve(rest, first[:, :, None])
+    return scores + (blocks @ pushed)[:, :, 0], leverages
+
+
+def _doubt(
+    model: Any, step: tuple[float, Floats], gradient: Floats, total: float, apart: bool
+) -> str | None:
+    decrement, leverages = step
+    excess = 0.0  # sag and saga look at the coefficients, liblinear at relative changes
+    if model.solver in GRADIENT_SOLVERS:
+        excess = float(np.abs(gradient).max()) / (total * max(model.tol, 1e-8))
+    elif model.solver == "liblinear" and decrement > 0.5 * gradient.size:
+        excess = np.inf
+    return doubt_solution(model, decrement, gradient.size, excess) or doubt_leverage(
+        leverages, apart
+    )
+
+
+FAMILIES = (LogisticFamily(),)

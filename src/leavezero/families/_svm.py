@@ -1,0 +1,202 @@
+"""Support vector machines with kernels: approximate leave-one-out by the span rule."""
+
+from collections.abc import Iterator
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.svm import SVC, SVR, NuSVC, NuSVR
+
+from leavezero._typing import AnyArray, Floats, Ints, Table
+from leavezero.families._base import Family, Unseen
+from leavezero.families._fitted_to import (
+    fitted_codes,
+    fitted_numbers,
+    fitted_rows,
+    fitted_weights,
+    other_rows,
+)
+from leavezero.families._svm_step import Kernel, Machine, doubt_free, kernel_of, sinks
+
+AT_BOUND = 1.0 - 1e-9
+OFF_MARGIN = 0.1  # libsvm leaves free vectors within its tolerance, 1e-3, of the margin
+
+
+class SVCFamily(Family):
+    """SVC and NuSVC, any kernel; several classes by pairs and their vote, as the model decides.
+
+    The probabilities of ``probability=True`` come from folds inside the fit and are not available.
+    For NuSVC the machine is taken as the SVC that has the same solution.
+    """
+
+    name = "support vector classifier"
+
+    def covers(self, estimator: Any) -> bool:
+        """Tell whether the estimator is an SVC or NuSVC itself, not a subclass."""
+        return type(estimator) in (SVC, NuSVC)
+
+    def refuses(self, estimator: Any) -> str | None:
+        """Return None: every setting is covered, but not the probabilities."""
+        return None
+
+    def unseen(
+        self, model: Any, X: Table, y: AnyArray, sample_weight: Floats | None = None
+    ) -> Unseen:
+        """Return labels and decision values, each as if the row were not seen."""
+        rows = _checked(model, X)
+        codes = fitted_codes(model, y, rows.shape[0])
+        expected = np.repeat(np.arange(len(model.classes_)), model.n_support_)
+        if not np.array_equal(codes[model.support_], expected):
+            raise other_rows(model, "its support vectors have other classes in y")
+        weights = fitted_weights(sample_weight, len(codes)) * model.class_weight_[codes]
+        kernel, coefs = kernel_of(model, rows), _pair_coefs(model, codes)
+        scores = kernel.to_support @ coefs[model.support_] + model.intercept_
+        machines = list(_pairs(model, codes, weights, coefs, scores))
+        return _classified(model, kernel, machines, scores, codes)
+
+
+class SVRFamily(Family):
+    """SVR and NuSVR, any kernel."""
+
+    name = "support vector regression"
+
+    def covers(self, estimator: Any) -> bool:
+        """Tell whether the estimator is an SVR or NuSVR itself, not a subclass."""
+        return type(estimator) in (SVR, NuSVR)
+
+    def refuses(self, estimator: Any) -> str | None:
+        """Return None: every setting is covered."""
+        return None
+
+    def unseen(
+        self, model: Any, X: Table, y: AnyArray, sample_weight: Floats | None = None
+    ) -> Unseen:
+        """Return predictions, each as if the row were not seen."""
+        rows = _checked(model, X)
+        targets = fitted_numbers(model, y, rows.shape[0])
+        bounds = model.C * fitted_weights(sample_weight, len(targets))
+        kernel, coefs = kernel_of(model, rows), np.zeros(len(targets))
+        coefs[model.support_] = _dense(model.dual_coef_)[0]
+        scores = kernel.to_support @ coefs[model.support_] + model.intercept_
+        machine = _tube(model, coefs, bounds, targets - scores)
+        doubt = doubt_free([machine], 0, 0.0)
+        if machine.free.any():
+            found = sinks(machine, kernel)
+            scores[found.rows] -= found.changes
+            if np.abs(found.changes).max() > np.ptp(targets):
+                doubt = "the absence of a row moves its prediction by more than the targets' range"
+        return Unseen("approximate", {"predict": scores}, doubt=doubt)
+
+
+def _checked(model: Any, X: Table) -> Any:
+    """Return the rows if the model's support vectors are among them."""
+    rows = fitted_rows(model, X)
+    if tuple(rows.shape) != tuple(model.shape_fit_):
+        raise other_rows(model, f"it saw {model.shape_fit_[0]} rows, X has {rows.shape[0]}")
+    if model.kernel != "precomputed" and not callable(model.kernel):
+        gap = rows[model.support_] - model.support_vectors_
+        if abs(gap).max() > 0:
+            raise other_rows(model, "its support vectors are other rows of X")
+    return rows
+
+
+def _pair_coefs(model: Any, codes: Ints) -> Floats:
+    """Return the coefficient of each row in each pair of classes.
+
+    ``dual_coef_`` has a row for each class that a support vector's own class is set against: class
+    j is row j - 1 for the classes before it and row j for those after.
+    """
+    dual, own = _dense(model.dual_coef_), codes[model.support_]
+    pairs = list(combinations(range(len(model.classes_)), 2))
+    coefs = np.zeros((len(codes), len(pairs)))
+    for at, (one, other) in enumerate(pairs):
+        for mine, against in ((one, other - 1), (other, one)):
+            coefs[model.support_[own == mine], at] = dual[against, own == mine]
+    return coefs
+
+
+def _pairs(
+    model: Any, codes: Ints, weights: Floats, coefs: Floats, scores: Floats
+) -> Iterator[Machine]:
+    """Yield the machine of each pair of classes."""
+    turn = -1.0 if len(model.classes_) == 2 else 1.0  # two classes: above zero means the second
+    for at, (one, other) in enumerate(combinations(range(len(model.classes_)), 2)):
+        rows = np.flatnonzero((codes == one) | (codes == other))
+        signs = turn * np.where(codes[rows] == one, 1.0, -1.0)
+        margins = signs * scores[rows, at]
+        sizes = np.abs(coefs[rows, at]) / np.maximum(weights[rows], 1e-300)
+        bound = model.C if type(model) is SVC else sizes.max(initial=0.0)
+        held = sizes >= bound * AT_BOUND
+        free = (sizes > 0.0) & ~held
+        if free.any() and np.median(np.abs(margins[free] - 1.0)) > OFF_MARGIN:
+            raise other_rows(model, "its free support vectors do not lie on the margin")
+        inward = np.where(held, signs, -signs) > 0.0
+        way = np.abs(margins - 1.0)
+        yield Machine(
+            rows,
+            coefs[rows, at],
+            free,
+            np.where(inward, way, np.inf),
+            np.where(inward, np.inf, way),
+            np.where(margins > 0.0, margins, np.inf),
+        )
+
+
+def _tube(model: Any, coefs: Floats, bounds: Floats, misses: Floats) -> Machine:
+    """Return the machine of a regression; a row is free on the edge of the tube."""
+    sizes = np.abs(coefs)
+    held = sizes >= bounds * AT_BOUND
+    free = (sizes > 0.0) & ~held
+    edge = float(np.median(np.abs(misses[free]))) if free.any() else 0.0  # NuSVR finds its own
+    spread = float(np.std(misses)) + edge
+    if free.any() and np.median(np.abs(np.abs(misses[free]) - edge)) > OFF_MARGIN * spread:
+        raise other_rows(model, "its free support vectors do not lie on the edge of the tube")
+    rise = np.abs(np.where(held, misses - edge, edge + misses))
+    fall = np.abs(np.where(held, misses + edge, edge - misses))
+    rise[held & (coefs < 0)] = np.inf
+    fall[held & (coefs > 0)] = np.inf
+    return Machine(np.arange(len(coefs)), coefs, free, rise, fall, np.zeros(len(coefs)))
+
+
+def _classified(
+    model: Any, kernel: Kernel, machines: list[Machine], scores: Floats, codes: Ints
+) -> Unseen:
+    n_staked = 0
+    for at, machine in enumerate(machines):
+        if machine.free.any():
+            found = sinks(machine, kernel)
+            scores[found.rows, at] -= found.changes
+            n_staked += found.n_staked
+    responses = _decide(model, scores)
+    n_right = int(np.sum(responses["predict"] == model.classes_[codes]))
+    share = (n_right + 1.0) / (len(codes) + 2.0)  # so that a perfect score has an error too
+    error = float(np.sqrt(len(codes) * share * (1.0 - share)))
+    return Unseen("approximate", responses, doubt=doubt_free(machines, n_staked, error))
+
+
+def _decide(model: Any, scores: Floats) -> dict[str, AnyArray]:
+    """Return labels and decision values from the pairs' scores, as the model makes them."""
+    n_classes = len(model.classes_)
+    if n_classes == 2:
+        labels = model.classes_[(scores[:, 0] > 0).astype(np.intp)]
+        return {"predict": labels, "decision_function": scores[:, 0]}
+    votes = np.zeros((len(scores), n_classes))
+    trust = np.zeros((len(scores), n_classes))
+    for at, (one, other) in enumerate(combinations(range(n_classes), 2)):
+        first = scores[:, at] > 0
+        votes[:, one] += first
+        votes[:, other] += ~first
+        trust[:, one] += scores[:, at]
+        trust[:, other] -= scores[:, at]
+    each = votes + trust / (3.0 * (np.abs(trust) + 1.0))  # less than a vote, as scikit-learn does
+    by_class = model.decision_function_shape == "ovr"
+    winner = (each if model.break_ties and by_class else votes).argmax(axis=1)
+    return {"predict": model.classes_[winner], "decision_function": each if by_class else scores}
+
+
+def _dense(matrix: Any) -> Floats:
+    return np.asarray(matrix.toarray() if sparse.issparse(matrix) else matrix)
+
+
+FAMILIES = (SVCFamily(), SVRFamily())

@@ -1,0 +1,131 @@
+"""One machine's scores without each of its rows, by the span rule."""
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from leavezero._typing import Bools, Floats, Ints
+from leavezero.families._span import Others, Span, bounded_relief, free_relief, span_of
+from leavezero.families._svm_kernel import kernel_between, kernel_gamma, kernel_with_self
+
+FEWEST_FREE, FEW_FREE = 3, 20  # from benchmarks/unseen_error.py
+MOST_IDLE = 20  # rows near the margin that may take over from a support vector
+
+
+@dataclass(frozen=True, eq=False)
+class Machine:
+    """A machine of two classes, or a regression, with what it was fitted to.
+
+    ``rows`` are its rows, ``coefs`` theirs, ``free`` which of these lie between zero and their
+    bound; ``rise`` and ``fall`` as in ``Others``; ``worth`` is how far the score of each may sink
+    before the row is lost: infinite if it is lost already, zero in a regression, where every change
+    counts.
+    """
+
+    rows: Ints
+    coefs: Floats
+    free: Bools
+    rise: Floats
+    fall: Floats
+    worth: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Kernel:
+    """The kernel of all rows with the support vectors, and of each row with itself."""
+
+    to_support: Floats
+    own: Floats
+    places: Ints  # of each row among the support vectors, -1 if it is none
+
+
+def kernel_of(model: Any, rows: Any) -> Kernel:
+    """Return the kernel of a fitted model."""
+    n_rows, gamma = rows.shape[0], kernel_gamma(model, rows)
+    places = np.full(n_rows, -1)
+    places[model.support_] = np.arange(len(model.support_))
+    everything = np.arange(n_rows)
+    return Kernel(
+        kernel_between(model, rows, everything, model.support_, gamma),
+        kernel_with_self(model, rows, everything, gamma),
+        places,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Sinks:
+    """By how much the scores of some rows sink towards zero when each is left out.
+
+    ``rows`` are those that may support the machine, ``changes`` what to subtract from their scores;
+    ``n_staked`` counts the rows that the span rule alone gives up.
+    """
+
+    rows: Ints
+    changes: Floats
+    n_staked: int
+
+
+def sinks(machine: Machine, kernel: Kernel) -> Sinks:
+    """Return the changes of a machine that has free vectors."""
+    near = _near(machine)
+    rest = near.rows[~near.free]
+    columns = kernel.places[near.rows[near.free]]
+    others = Others(
+        kernel.to_support.take(rest, axis=0).take(columns, axis=1).T,
+        kernel.own[rest],
+        near.rise[~near.free],
+        near.fall[~near.free],
+    )
+    free_kernel = kernel.to_support.take(near.rows[near.free], axis=0).take(columns, axis=1)
+    span = span_of(free_kernel, others)
+    squares = np.empty(len(near.rows))
+    squares[near.free], squares[~near.free] = span.free, span.rest
+    highest = 4.0 * float(np.abs(kernel.own[near.rows]).max())  # the diameter bounds every span
+    sink = np.abs(near.coefs) * np.minimum(squares, highest)
+    staked = (sink > 0.0) & (near.worth <= sink)
+    relief = _relief(near, kernel, span, others, staked)
+    changes = np.sign(near.coefs) * np.maximum(sink - relief, 0.0)
+    return Sinks(near.rows, changes, int(staked.sum()))
+
+
+def doubt_free(machines: list[Machine], n_staked: int, error: float) -> str | None:
+    """Return the doubt about machines that stand on few free vectors.
+
+    Parameters
+    ----------
+    n_staked : int
+        The rows that the span rule alone gives up.
+    error : float
+        The standard error of the number of rows that the machines get right.
+    """
+    fewest = min(int(machine.free.sum()) for machine in machines)
+    if fewest < FEWEST_FREE or (fewest < FEW_FREE and n_staked > error):
+        return f"the machine stands on {fewest} free support vectors, too few to tell how it moves"
+    return None
+
+
+def _relief(machine: Machine, kernel: Kernel, span: Span, others: Others, staked: Bools) -> Floats:
+    """Return the relief of the rows for which it matters."""
+    relief = np.zeros(len(staked))
+    free, held = (np.flatnonzero(staked & own) for own in (machine.free, ~machine.free))
+    if len(free):
+        which = np.cumsum(machine.free)[free] - 1
+        relief[free] = free_relief(span, others, which, machine.coefs[free])
+    if len(held):
+        which = np.cumsum(~machine.free)[held] - 1
+        places = kernel.places[machine.rows[held]]
+        near = kernel.to_support.take(machine.rows[~machine.free], axis=0).take(places, axis=1).T
+        relief[held] = bounded_relief(span, others, which, near, machine.coefs[held])
+    return relief
+
+
+def _near(machine: Machine) -> Machine:
+    """Return the machine without the rows that support nothing and are far from doing so."""
+    idle = np.flatnonzero(machine.coefs == 0.0)
+    if len(idle) <= MOST_IDLE:
+        return machine
+    ways = np.minimum(machine.rise[idle], machine.fall[idle])
+    nearest = idle[np.argpartition(ways, MOST_IDLE)[:MOST_IDLE]]
+    kept = np.concatenate([np.flatnonzero(machine.coefs), nearest])
+    return Machine(*(getattr(machine, field.name)[kept] for field in fields(machine)))
