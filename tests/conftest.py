@@ -4,6 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import settings
 from sklearn.datasets import load_iris, make_classification
+from threadpoolctl import threadpool_limits
+
+# Threads of BLAS wait for one another when several tests share the cores; fits use one anyway.
+threadpool_limits(limits=1)
 
 # Timing is not a property of ours, and a shared machine has slow moments.
 settings.register_profile("steady", deadline=None, derandomize=True, max_examples=60)

@@ -1048,6 +1048,7 @@ SCORES = [
     *(f"split{r}_test_score" for r in range(2)),
     *(f"{kind}_test_score" for kind in ("mean", "std", "rank", "low", "high")),
     *(f"{kind}_train_score" for kind in ("mean", "std")),
+    "mean_augmented_score",
 ]
 
 

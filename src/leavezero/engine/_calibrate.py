@@ -44,7 +44,7 @@ def calibrate(said: Ints, biases: Floats) -> Calibration:
     return Calibration(said, weights, mean)
 
 
-def krige(between: Floats, biases: Floats, to_models: Floats) -> Floats:
+def krige(between: Floats, biases: Floats, to_models: Floats, nugget: float = NUGGET) -> Floats:
     """Return the bias of models by their distances to those whose bias is known.
 
     Examples
@@ -54,15 +54,17 @@ def krige(between: Floats, biases: Floats, to_models: Floats) -> Floats:
     >>> krige(between, np.array([-0.2, 0.0]), between).round(2)
     array([-0.18, -0.02])
     """
-    weights, mean = kriging_weights(between, biases)
+    weights, mean = kriging_weights(between, biases, nugget)
     return mean - to_models @ weights
 
 
-def kriging_weights(between: Floats, biases: Floats) -> tuple[Floats, float]:
+def kriging_weights(
+    between: Floats, biases: Floats, nugget: float = NUGGET
+) -> tuple[Floats, float]:
     """Solve the system of ordinary kriging; return a weight a reference, and the mean."""
     n_models = len(biases)
     system = np.ones((n_models + 1, n_models + 1))
-    system[:-1, :-1] = NUGGET * np.eye(n_models) - between
+    system[:-1, :-1] = nugget * np.eye(n_models) - between
     system[-1, -1] = 0.0
     solution = np.linalg.solve(system, np.append(biases, 0.0))
     return solution[:-1], float(solution[-1])

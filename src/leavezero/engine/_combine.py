@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from leavezero._typing import AnyArray, Bools, Floats
-from leavezero.engine._calibrate import disagreement, krige
+from leavezero.engine._calibrate import NUGGET, disagreement, krige
 
 MOST_REFERENCES = 200  # candidates that V's bias is learned from
+NUGGET_BESIDE_REFERENCES = 0.3  # with so many of them more can be smoothed away
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +56,8 @@ def combine(testimony: Testimony, references: Testimony | None = None) -> Floats
     said = np.concatenate([group[1] for group in groups], axis=1)
     between = distances(said, said, testimony.scale)
     to_models = distances(testimony.answers, said, testimony.scale)
-    return testimony.on_v + krige(between, biases, to_models)
+    nugget = NUGGET if references is None else NUGGET_BESIDE_REFERENCES
+    return testimony.on_v + krige(between, biases, to_models, nugget)
 
 
 def distances(first: AnyArray, second: AnyArray, scale: float = 1.0) -> Floats:

@@ -50,6 +50,13 @@ class Metric:
         return None if self.constants or self.by_row else _ROW_LOSSES.get(self.name)
 
     @property
+    def highest(self) -> float:
+        """The score of a perfect model, as far as it is known."""
+        if self.name in _ROW_LOSSES:
+            return _ROW_LOSSES[self.name].best
+        return 1.0 if self.name in (*_OF_LABELS, "r2", "roc_auc", "average_precision") else np.inf
+
+    @property
     def needs_labels_only(self) -> bool:
         """Whether predicted labels are all that the metric asks for."""
         return self.name in _OF_LABELS
