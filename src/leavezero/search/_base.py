@@ -320,8 +320,9 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
                 f'{type(self).__name__} got groups, and unseen="only" leaves out single rows, '
                 'whose group would stay behind. Use unseen="off".'
             )
-        if self.unseen == "off" or routed.groups is not None:
-            return False
+        own_rows = self.unseen == "auto" and hasattr(self.augmenter, "fixed_rows")
+        if self.unseen == "off" or routed.groups is not None or own_rows:
+            return False  # a user's own rows need no second witness
         candidates = planner.candidates or [Planner("a look").candidate(self._template(), {})]
         models = (configure(c.estimator, c.settings) for c in candidates)
         return self.unseen == "only" or any(_has_family(model) for model in models)
