@@ -84,9 +84,11 @@ class GridSearchLZO(BaseSearchLZO):
         A row for each candidate, with scikit-learn's columns; ``split{r}_test_score`` is the
         score on replicate r. ``low_test_score`` and ``high_test_score`` are the ends of a 95 %
         interval over resamples of the given rows, or of V's where these have no origins; then it
-        tells how far the score depends on the draw of V, and nothing of the risk. With ``confirm``
-        ``mean_augmented_score`` is V's word, ``mean_confirm_score`` the folds', and
-        ``mean_test_score`` the mean of both, or V's moved by their mean difference.
+        tells how far the score depends on the draw of V, and nothing of the risk.
+        ``mean_augmented_score`` is V's plain word and ``mean_unseen_score`` that of rows the model
+        has not seen, with its kind and a note where there is none; ``mean_test_score`` is what
+        both make of it. With ``confirm``, ``mean_confirm_score`` is the folds' word, and the final
+        score the mean of it and the others', or theirs moved by the mean difference.
     selection_ : Selection
         How the best was chosen and how clearly: ties, contenders, margin, and the best score
         without its luck on V.
@@ -101,10 +103,10 @@ class GridSearchLZO(BaseSearchLZO):
         The number of replicates.
     refit_time_ : float
         Always 0: nothing is fitted again.
-    augmenter_ : augmenter
+    augmenter_ : augmenter or None
         What drew the validation set, fitted.
-    validation_set_ : ValidationSet
-        The rows of all replicates, one below the other.
+    validation_set_ : ValidationSet or None
+        The rows of all replicates, one below the other; None with ``unseen="only"``.
     classes_ : array of shape (n_classes,)
         The classes of the best model.
     n_features_in_ : int
