@@ -32,8 +32,8 @@ def vc_dimension(estimator: Any, n_features: int) -> float | None:
 
     Linear models have d + 1, Gaussian naive Bayes at most 2 d + 1, quadratic discriminants at most
     the number of monomials of degree two, a support vector machine with a polynomial kernel that of
-    its degree, a tree of depth one the largest k with C(k, k // 2) <= 2 d (Gey, arXiv:1203.0193). Neighbours,
-    Gaussian kernels, Gaussian processes and trees without a limit are infinite.
+    its degree, a tree of depth one the largest k with C(k, k // 2) <= 2 d (Gey, arXiv:1203.0193).
+    Neighbours, Gaussian kernels, Gaussian processes and trees without a limit are infinite.
 
     Parameters
     ----------
