@@ -171,9 +171,10 @@ INTERRUPTED = """
 import os, pathlib, signal, sys, threading, time
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from leavezero import GridSearchLZO
+from leavezero import GridSearchLZO, HalvingGridSearchLZO
 
-started = pathlib.Path(sys.argv[2])
+signal.signal(signal.SIGINT, signal.default_int_handler)  # shells ignore it in the background
+started, kind = pathlib.Path(sys.argv[2]), sys.argv[3]
 
 class Slow(ClassifierMixin, BaseEstimator):
     def __init__(self, number=0):
@@ -196,7 +197,8 @@ def interrupt():
     os.kill(os.getpid(), signal.SIGINT)
 
 X, y = np.random.default_rng(0).normal(size=(40, 2)), np.tile([0, 1], 20)
-search = GridSearchLZO(Slow(), {"number": range(5)}, n_jobs=int(sys.argv[1]), random_state=0)
+kind = {"grid": GridSearchLZO, "halving": HalvingGridSearchLZO}[kind]
+search = kind(Slow(), {"number": range(5)}, n_jobs=int(sys.argv[1]), random_state=0)
 threading.Thread(target=interrupt, daemon=True).start()
 try:
     search.fit(X, y)
@@ -206,13 +208,16 @@ except KeyboardInterrupt:
 """
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_an_interrupt_keeps_what_is_finished(n_jobs, tmp_path):
-    """The table has the finished candidates, the best of them predicts, the interrupt is raised."""
+@pytest.mark.parametrize(("n_jobs", "kind"), [(1, "grid"), (2, "grid"), (1, "halving")])
+def test_an_interrupt_keeps_what_is_finished(n_jobs, kind, tmp_path):
+    """The table has the finished candidates, the best of them predicts, the interrupt is raised.
+
+    Also in the first round of halving, whose models have seen a part of the rows.
+    """
     script = tmp_path / "script.py"
     script.write_text(INTERRUPTED)
     ended = subprocess.run(
-        [sys.executable, str(script), str(n_jobs), str(tmp_path / "started")],
+        [sys.executable, str(script), str(n_jobs), str(tmp_path / "started"), kind],
         capture_output=True,
         text=True,
         timeout=100,

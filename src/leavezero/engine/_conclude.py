@@ -51,19 +51,15 @@ def conclude(
     n_jobs: int | None = None,
 ) -> Conclusion:
     """Return what the records say; the choice is None where no candidate has a score."""
-    table = results_table(job, records)
-    resampled = {
-        name: _add_intervals(table, job, records, name, root) for name in metric_names(records)
-    }
-    winners = [
-        row
-        for row, record in enumerate(records)
-        if record.trial.may_win and np.isfinite(record.main_score)
-    ]
+    finals = {name: final_scores(job, records, name) for name in metric_names(records)}
+    table = results_table(job, records, finals)
+    moved = {name: _moved(records, finals[name], name) for name in finals}
+    resampled = {name: _add_intervals(table, job, name, moved[name], root) for name in moved}
+    winners = _winners(records)
     if job.main is None or not winners:
         return Conclusion(table, None)
     able = [records[row] for row in winners]
-    standing = _standing(job, able)
+    standing = _standing(job, able, [moved[job.main][row] for row in winners])
     at, n_fits = rule.choose(standing), 0
     if confirmation is not None:
         chosen = contenders(standing)[: confirmation.n_candidates]
@@ -112,48 +108,57 @@ def _unit_weights(replicates: Replicates, metric: Metric) -> Floats:
     return weights
 
 
-def _witness(job: Job, records: Sequence[Record], name: str) -> Witness:
-    verdicts, metric = _moved(job, records, name), metric_named(job, name)
+def _winners(records: Sequence[Record]) -> list[int]:
+    """Return the rows that may be chosen: those of the last round reached, if none got so far."""
+    scored = [row for row, record in enumerate(records) if np.isfinite(record.main_score)]
+    able = [row for row in scored if records[row].trial.may_win]
+    if able:
+        return able
+    whole = [row for row in scored if records[row].trial.passes is None]
+    last = max((records[row].trial.round for row in whole), default=0)
+    return [row for row in whole if records[row].trial.round == last]
+
+
+def _witness(job: Job, verdicts: Sequence[Verdict], name: str) -> Witness:
+    metric = metric_named(job, name)
     return witness_of(job.replicates, verdicts, metric, len(job.y), job.kept_rows)
 
 
-def _moved(job: Job, records: Sequence[Record], name: str) -> list[Verdict]:
-    """Return V's verdicts, moved to the final scores."""
-    finals, plain = final_scores(job, records, name), augmented_scores(records, name)
+def _moved(records: Sequence[Record], finals: Floats, name: str) -> list[Verdict | None]:
+    """Return V's verdicts, moved to the final scores; None for records without one."""
+    biases = finals - augmented_scores(records, name)
+    found = [record.verdicts.get(name) for record in records]
     return [
-        replace(
-            record.verdicts[name],
-            scores=record.verdicts[name].scores - record.verdicts[name].bias + bias,
-            bias=bias,
-        )
-        for record, bias in zip(records, finals - plain, strict=True)
+        None if one is None else replace(one, scores=one.scores - one.bias + bias, bias=bias)
+        for one, bias in zip(found, biases, strict=True)
     ]
 
 
-def _standing(job: Job, records: Sequence[Record]) -> Standing:
+def _standing(job: Job, records: Sequence[Record], verdicts: Sequence[Verdict | None]) -> Standing:
     assert job.main is not None
+    known = [verdict for verdict in verdicts if verdict is not None]  # who may win has one
     return Standing(
         np.array([record.main_score for record in records]),
-        np.array([verdict.scores for verdict in _moved(job, records, job.main)]),
+        np.array([verdict.scores for verdict in known]),
         [record.trial.candidate.params for record in records],
         [record.trial.candidate.key for record in records],
-        _witness(job, records, job.main),
+        _witness(job, known, job.main),
     )
 
 
 def _add_intervals(
     table: dict[str, Any],
     job: Job,
-    records: Sequence[Record],
     name: str,
+    verdicts: Sequence[Verdict | None],
     root: np.random.SeedSequence,
 ) -> Resampled:
     """Add the ends of each score's interval; return the scores over resamples, NaN for some."""
-    known = [row for row, record in enumerate(records) if name in record.verdicts]
-    inside = np.full((len(records), N_RESAMPLES), np.nan)
+    known = [row for row, verdict in enumerate(verdicts) if verdict is not None]
+    inside = np.full((len(verdicts), N_RESAMPLES), np.nan)
     outside = inside.copy()
     if known:
-        found = resample(_witness(job, [records[row] for row in known], name), root)
+        found = resample(_witness(job, [v for v in verdicts if v is not None], name), root)
         inside[known], outside[known] = found.inside, found.outside
     drawn = Resampled(inside, outside)
     table[f"low_test_{name}"], table[f"high_test_{name}"] = drawn.interval()

@@ -32,6 +32,7 @@ class Replicates:
     given: bool = False  # the user's own rows, not drawn
     weighted: bool = False  # drawn from weighted data
     calibrations: dict[str, Any] = field(default_factory=dict, repr=False)  # by metric
+    reference_scores: dict[str, Any] = field(default_factory=dict, repr=False)  # by metric
 
     @property
     def slices(self) -> list[slice]:

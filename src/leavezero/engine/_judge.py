@@ -92,11 +92,10 @@ def _bias(responses: Responses, replicates: Replicates, metric: Metric) -> float
     if replicates.references is None or not metric.needs_labels_only:
         return 0.0
     assert replicates.classes is not None
-    known, codes = replicates.calibrations, replicates.rows.reference_codes
-    assert codes is not None
+    known = replicates.calibrations
     if metric.name not in known:
-        on_v, honest = _reference_scores(replicates, replicates.classes, metric)
-        known[metric.name] = calibrate(codes, honest - on_v)
+        told = reference_testimony(replicates, metric, None)
+        known[metric.name] = calibrate(told.answers, told.unseen - told.on_v)
     labels = responses.all_of("predict")
     return known[metric.name].bias(np.searchsorted(replicates.classes, labels))
 
@@ -125,7 +124,10 @@ def reference_testimony(replicates: Replicates, metric: Metric, rows: Ints | Non
     codes = replicates.rows.reference_codes
     assert replicates.classes is not None
     assert codes is not None
-    on_v, honest = _reference_scores(replicates, replicates.classes, metric)
+    known = replicates.reference_scores
+    if metric.name not in known:
+        known[metric.name] = _reference_scores(replicates, replicates.classes, metric)
+    on_v, honest = known[metric.name]
     return Testimony(on_v, honest, codes if rows is None else codes[rows])
 
 

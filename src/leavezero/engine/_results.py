@@ -7,11 +7,13 @@ import numpy as np
 from scipy.stats import rankdata
 
 from leavezero._typing import Floats, Ints
-from leavezero.engine._finals import augmented_scores, final_scores, rounded, unseen_scores
+from leavezero.engine._finals import augmented_scores, rounded, unseen_scores
 from leavezero.engine._run import Job, Record
 
 
-def results_table(job: Job, records: Sequence[Record]) -> dict[str, Any]:
+def results_table(
+    job: Job, records: Sequence[Record], finals_of: Mapping[str, Floats]
+) -> dict[str, Any]:
     """Return equal-length columns with scikit-learn's names, a row for each trial."""
     columns: dict[str, Any] = {}
     for name in ("fit_time", "score_time"):
@@ -24,8 +26,7 @@ def results_table(job: Job, records: Sequence[Record]) -> dict[str, Any]:
     fallback = np.nan if job.error_score == "raise" else job.error_score
     for name in metric_names(records):
         splits = split_scores(records, name, job.replicates.n_replicates, fallback)
-        finals = final_scores(job, records, name)
-        finals = np.where(np.isnan(finals), splits.mean(axis=1), finals)
+        finals = np.where(np.isnan(finals_of[name]), splits.mean(axis=1), finals_of[name])
         splits += (finals - splits.mean(axis=1))[:, None]
         columns |= {f"split{r}_test_{name}": column for r, column in enumerate(splits.T)}
         columns[f"mean_test_{name}"] = finals

@@ -66,11 +66,11 @@ class Record:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """The records of all trials by their row, and what ended the search before its end."""
+    """The records of all trials by their row, and the interrupt that ended the search, if any."""
 
     records: tuple[Record, ...]
     n_fits: int
-    stopped: BaseException | None = None
+    interrupt: KeyboardInterrupt | None = None
 
 
 def run(
@@ -88,28 +88,29 @@ def run(
     """
     table: dict[int, Record] = {}
     n_fits = 0
-    stopped: BaseException | None = None
+    interrupt: KeyboardInterrupt | None = None
+    stopped = False
     try:
-        while stopped is None and (trials := strategy.ask()):
+        while not stopped and (trials := strategy.ask()):
             told: dict[int, Record] = {}
-            n_fits += sum(trial.model is None for trial in trials)
             for record in _in_parallel(job, trials, keeper, n_jobs):
-                if record.trial.may_win:
+                n_fits += record.trial.model is None
+                if record.trial.may_win or record.trial.passes is None:
                     keeper.offer(record)
                 row = record.trial.row
                 told[row], table[row] = record, replace(record, model=None)
-                if watch(record):
-                    stopped = StopIteration()
+                stopped = watch(record)
+                if stopped:
                     break
-            if stopped is None:
+            if not stopped:
                 scores = main_scores(job, list(table.values()))
                 told = {row: replace(r, main_score=scores[row]) for row, r in told.items()}
                 strategy.tell([told[trial.row] for trial in trials])
-    except KeyboardInterrupt as interrupt:
-        stopped = interrupt
+    except KeyboardInterrupt as caught:
+        interrupt = caught
     scores = main_scores(job, list(table.values()))
     records = tuple(replace(table[row], main_score=scores[row]) for row in sorted(table))
-    return Outcome(records, n_fits if stopped is None else len(records), stopped)
+    return Outcome(records, n_fits, interrupt)
 
 
 def _in_parallel(
@@ -120,7 +121,7 @@ def _in_parallel(
 
     def tasks() -> Iterator[Any]:
         for trial in ordered:
-            yield delayed(run_trial)(job, trial, keeper.floor() if trial.may_win else np.inf)
+            yield delayed(run_trial)(job, trial, keeper.floor())
 
     yield from Parallel(n_jobs=n_jobs, return_as="generator_unordered")(tasks())
 

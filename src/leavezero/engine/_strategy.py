@@ -22,6 +22,7 @@ class Trial:
     row: int
     rows: Ints | None = field(default=None, repr=False)  # of the data; None for all
     may_win: bool = True  # fitted as the model that is handed back would be
+    round: int = 0  # the last one reached stands in where a search is ended before any may win
     passes: int | None = None  # over the data by partial_fit; None for one fit
     model: Any = field(default=None, repr=False)  # what the passes go on with
     columns: Mapping[str, Any] = field(default_factory=dict)  # more columns of the table

@@ -1,5 +1,6 @@
 """What a family is: all that we know about one kind of estimator."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -41,7 +42,7 @@ class Unseen:
     doubt: str | None = None
 
 
-class Family:
+class Family(ABC):
     """Base of all families: what a subclass does not say, the family cannot do.
 
     Examples
@@ -58,9 +59,9 @@ class Family:
 
     name: str = "unnamed"
 
+    @abstractmethod
     def covers(self, estimator: Any) -> bool:
         """Tell whether the estimator, fitted or not, is of this kind."""
-        raise NotImplementedError
 
     def refuses(self, estimator: Any) -> str | None:
         """Return why unseen rows are not available for these parameters; None if they are."""
@@ -73,4 +74,4 @@ class Family:
 
         The rows and the weights are those that the model was fitted to; others are refused.
         """
-        raise NotImplementedError(self.refuses(model))
+        raise ValueError(f"{self.refuses(model)}.")

@@ -1,7 +1,6 @@
 """The face that all searches share."""
 
 from abc import abstractmethod
-from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from typing import Any, Self
@@ -10,8 +9,6 @@ import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, is_classifier
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils import get_tags
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from leavezero._random import integer_seed, seed_sequence, stream
 from leavezero._typing import AnyArray, Ints, RandomState, Table
@@ -56,28 +53,14 @@ from leavezero.search._checks import (
 )
 from leavezero.search._failures import report_failures
 from leavezero.search._monitor import CallbackSupportMixin, Monitor, say, with_callbacks
-from leavezero.search._routing import Routed, route_fit, route_score, router, with_params
+from leavezero.search._routing import Routed, route_fit, router, with_params
+from leavezero.search._winner import WinnerMixin
 
 KEPT_CELLS = 2**27  # gains that are kept for statistics: half a gibibyte
 ANSWERED_ROWS = 5_000  # of V, by which models are compared
 
 
-def _winner_has(method: str) -> Callable[["BaseSearchLZO"], bool]:
-    """Return a check that the fitted winner, or before fit the estimator, has a method."""
-
-    def check(self: "BaseSearchLZO") -> bool:
-        if not self.refit:
-            raise AttributeError(
-                f"{type(self).__name__} was made with refit=False, which keeps no model. "
-                f"{method} needs one: set refit=True."
-            )
-        getattr(getattr(self, "best_estimator_", self._template()), method)
-        return True
-
-    return check
-
-
-class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
+class BaseSearchLZO(WinnerMixin, CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     """Base of all searches: a subclass says which strategy proposes candidates.
 
     Examples
@@ -188,8 +171,8 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             outcome = run(job, strategy, keeper, n_jobs=self.n_jobs, watch=monitor.hear)
             self._conclude(job, outcome, keeper, rule, routed, root)
         monitor.end()
-        if isinstance(outcome.stopped, KeyboardInterrupt):
-            raise outcome.stopped
+        if outcome.interrupt is not None:
+            raise outcome.interrupt
         return self
 
     def _conclude(
@@ -202,7 +185,7 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         root: np.random.SeedSequence,
     ) -> None:
         """Set what users read of all candidates, and of the winner."""
-        interrupted = isinstance(outcome.stopped, KeyboardInterrupt)
+        interrupted = outcome.interrupt is not None
         if interrupted and not outcome.records:
             return
         if not interrupted:
@@ -364,70 +347,6 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         scoring = resolve_scoring(self.scoring, type(self).__name__)
         return router(self, self._members(), scoring)
 
-    @property
-    def classes_(self) -> AnyArray:
-        """The classes of the best model."""
-        _winner_has("classes_")(self)
-        return self._winner().classes_
-
-    @property
-    def n_features_in_(self) -> int:
-        """The number of columns that the best model was fitted on."""
-        if not hasattr(self, "best_estimator_"):
-            raise AttributeError(f"{type(self).__name__} has no n_features_in_ before fit.")
-        return int(self.best_estimator_.n_features_in_)
-
-    def score(self, X: Table, y: AnyArray | None = None, **params: Any) -> float:
-        """Return the best model's score on given rows, by the metric of the search."""
-        _winner_has("fit")(self)
-        model, scorer, name = self._winner(), self.scorer_, SINGLE
-        if self.multimetric_:
-            if not isinstance(self.refit, str):
-                raise ValueError(
-                    f"score of {type(self).__name__} with several metrics needs one of them: set "
-                    "refit to its name, or call scorer_ yourself."
-                )
-            name = self.refit
-        if isinstance(scorer, dict):
-            scorer = scorer[name]
-        value = scorer(model, X, y, **route_score(self, params, name))
-        return float(value[name] if isinstance(value, dict) else value)
-
-    @available_if(_winner_has("predict"))
-    def predict(self, X: Table) -> AnyArray:
-        """Return the best model's prediction for each row."""
-        return self._winner().predict(X)
-
-    @available_if(_winner_has("predict_proba"))
-    def predict_proba(self, X: Table) -> AnyArray:
-        """Return the best model's probability of each class, for each row."""
-        return self._winner().predict_proba(X)
-
-    @available_if(_winner_has("predict_log_proba"))
-    def predict_log_proba(self, X: Table) -> AnyArray:
-        """Return the best model's log-probability of each class, for each row."""
-        return self._winner().predict_log_proba(X)
-
-    @available_if(_winner_has("decision_function"))
-    def decision_function(self, X: Table) -> AnyArray:
-        """Return the best model's decision values, for each row."""
-        return self._winner().decision_function(X)
-
-    @available_if(_winner_has("score_samples"))
-    def score_samples(self, X: Table) -> AnyArray:
-        """Return the best model's own score of each row."""
-        return self._winner().score_samples(X)
-
-    @available_if(_winner_has("transform"))
-    def transform(self, X: Table) -> Table:
-        """Return the rows as the best model transforms them."""
-        return self._winner().transform(X)
-
-    @available_if(_winner_has("inverse_transform"))
-    def inverse_transform(self, X: Table) -> Table:
-        """Return transformed rows as they were before."""
-        return self._winner().inverse_transform(X)
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         inner = get_tags(self._template())
@@ -440,10 +359,6 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         tags.input_tags.pairwise = inner.input_tags.pairwise
         tags.input_tags.sparse = inner.input_tags.sparse
         return tags
-
-    def _winner(self) -> Any:
-        check_is_fitted(self, "best_estimator_")
-        return self.best_estimator_
 
 
 def _has_family(model: Any) -> bool:

@@ -10,7 +10,16 @@ from sklearn.model_selection import ParameterGrid, ParameterSampler
 
 from leavezero._random import integer_seed, stream
 from leavezero._typing import AnyArray, Ints, RandomState
-from leavezero.engine import Candidate, Planner, Record, Trial
+from leavezero.engine import (
+    AllModels,
+    Candidate,
+    Keeper,
+    NoModel,
+    Planner,
+    Record,
+    Rule,
+    Trial,
+)
 from leavezero.search._base import BaseSearchLZO
 from leavezero.search._checks import is_count
 
@@ -71,11 +80,11 @@ class HalvingStrategy:
         columns = {"iter": round_, "n_resources": amount}
         if self._resource == ROWS:
             rows = None if last else np.sort(self._order[:amount])
-            return Trial(candidate, row, rows=rows, may_win=last, columns=columns)
+            return Trial(candidate, row, rows=rows, may_win=last, round=round_, columns=columns)
         named = {self._resource: amount}
         settings, params = {**candidate.settings, **named}, {**candidate.params, **named}
         richer = Planner("a round").candidate(candidate.estimator, settings, params)
-        return Trial(richer, row, may_win=last, columns=columns)
+        return Trial(richer, row, may_win=last, round=round_, columns=columns)
 
 
 class BaseHalvingLZO(BaseSearchLZO):
@@ -109,6 +118,10 @@ class BaseHalvingLZO(BaseSearchLZO):
         self.n_iterations_ = len(resources)
         self.min_resources_, self.max_resources_ = resources[0], most
         return strategy
+
+    def _keeper(self, rule: Rule, looks: bool) -> Keeper:
+        # A score of one round cannot be held against another's.
+        return AllModels() if self.refit else NoModel()
 
     @property
     def _exhaust(self) -> bool:

@@ -12,7 +12,7 @@ try:  # experimental, and not in older releases
     from sklearn.callback import CallbackSupportMixin, with_callbacks
 except ImportError:
 
-    class CallbackSupportMixin:  # type: ignore[no-redef]
+    class CallbackSupportMixin:  # type: ignore[no-redef]  # where the import above failed
         """Stands in where scikit-learn has no callbacks."""
 
     def with_callbacks(method: Any) -> Any:
