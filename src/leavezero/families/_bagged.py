@@ -105,39 +105,40 @@ def _refuse_many(model: Any) -> None:
         )
 
 
-def _listen(model: Any, rows: Any, drawn: list[Bools]) -> _Voices:
-    """Return what each member says about the rows that it did not draw."""
+def _listen(model: Any, rows: Any, drawn: Bools) -> _Voices:
+    """Return what each member says about the rows that it did not draw.
+
+    A row's voices go to its two halves in turn.
+    """
     n_rows = rows.shape[0]
     n_outputs = len(model.classes_) if hasattr(model, "classes_") else 1
-    sums, counts = np.zeros((2, n_rows, n_outputs)), np.zeros((2, n_rows))
-    turn = np.zeros(n_rows, dtype=np.intp)  # the half whose voice is next, for each row
+    sums = np.zeros((2 * n_rows, n_outputs))
+    turn = np.arange(n_rows)  # where the next voice about each row goes
     for at, inside in enumerate(drawn):
         rest = np.flatnonzero(~inside)
-        if not len(rest):
-            continue
-        half = turn[rest]
-        sums[half, rest] += _say(model, at, rows[rest], n_outputs)
-        counts[half, rest] += 1.0
-        turn[rest] = 1 - half
-    return _Voices(sums, counts, len(model.estimators_))
+        if len(rest):
+            places = turn[rest]
+            sums[places] += _say(model, at, rows[rest], n_outputs)
+            turn[rest] = np.where(places < n_rows, places + n_rows, places - n_rows)
+    numbers = (~drawn).sum(axis=0)
+    counts = np.stack([(numbers + 1) // 2, numbers // 2]).astype(np.float64)
+    return _Voices(sums.reshape(2, n_rows, n_outputs), counts, len(model.estimators_))
 
 
-def _drawn(model: Any, n_rows: int) -> list[Bools]:
-    """Return for each member which rows it drew."""
+def _drawn(model: Any, n_rows: int) -> Bools:
+    """Return for each member, a row each, which of the given rows it drew."""
     members = model.estimators_samples_
     expected = _expected_draws(model, n_rows)
     if expected is not None and len(members[0]) != expected:
         raise other_rows(
             model, f"its members drew {len(members[0])} rows each, from X it would be {expected}"
         )
-    masks = []
-    for samples in members:
+    drawn = np.zeros((len(members), n_rows), dtype=np.bool_)
+    for inside, samples in zip(drawn, members, strict=True):
         if np.max(samples, initial=-1) >= n_rows:
             raise other_rows(model, f"its members drew rows beyond the {n_rows} of X")
-        drawn = np.zeros(n_rows, dtype=np.bool_)
-        drawn[samples] = True
-        masks.append(drawn)
-    return masks
+        inside[samples] = True
+    return drawn
 
 
 def _expected_draws(model: Any, n_rows: int) -> int | None:

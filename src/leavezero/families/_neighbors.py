@@ -125,16 +125,21 @@ def _shaped(y: AnyArray, columns: AnyArray) -> AnyArray:
 def _ballot(model: Any, X: Table | None) -> _Ballot:
     """Return the votes for new rows, or (None) for the given ones without themselves."""
     near = model.kneighbors if hasattr(model, "kneighbors") else model.radius_neighbors
-    distances, neighbors = near(X)
-    sizes = [len(row) for row in neighbors]
-    rows = np.repeat(np.arange(len(sizes)), sizes)
+    return _ballot_of(model, *near(X))
+
+
+def _ballot_of(model: Any, distances: AnyArray, neighbors: AnyArray) -> _Ballot:
+    """Return the votes of the neighbours that were found at these distances."""
+    n_rows = len(neighbors)
+    sizes = [len(row) for row in neighbors] if neighbors.dtype == object else neighbors.shape[1]
+    rows = np.repeat(np.arange(n_rows), sizes)
     if callable(model.weights):
         weights: Floats = _flat(np.asarray(model.weights(distances))).astype(np.float64)
     elif model.weights == "distance":
-        weights = _inverse(_flat(distances), rows, len(sizes))
+        weights = _inverse(_flat(distances), rows, n_rows)
     else:
         weights = np.ones(len(rows))
-    return _Ballot(rows, _flat(neighbors).astype(np.intp), weights, len(sizes))
+    return _Ballot(rows, _flat(neighbors).astype(np.intp), weights, n_rows)
 
 
 def _flat(table: AnyArray) -> AnyArray:
@@ -208,9 +213,9 @@ def _check_rows(model: Any, X: Table, targets: AnyArray) -> None:
         return  # a graph need not hold the distance of a row to itself
     at = np.unique(np.linspace(0, n_rows - 1, _CHECKED_ROWS).astype(np.intp))
     few = take_rows(X, at)
-    if _strangers(model, X, at, few).mean() > _UNSURE:
+    strangers, ballot = _meet(model, X, at, few)
+    if strangers.mean() > _UNSURE:
         raise other_rows(model, "they are not near to its own")
-    ballot = _ballot(model, few)
     if is_classifier(model):
         said = model.predict_proba(few)
         wrong = _differs(ballot, targets, said if model.outputs_2d_ else [said])
@@ -223,20 +228,25 @@ def _check_rows(model: Any, X: Table, targets: AnyArray) -> None:
         raise other_rows(model, "with these targets it would say something else")
 
 
-def _strangers(model: Any, X: Table, at: Ints, few: Table) -> Bools:
-    """Tell which rows are not at distance 0 from the fitted row of their number or its like."""
+def _meet(model: Any, X: Table, at: Ints, few: Table) -> tuple[Bools, _Ballot]:
+    """Tell which rows are not at distance 0 from the fitted row of their number or its like.
+
+    The votes for these rows come with it, from the same look.
+    """
     numbers = _numbers(few)
     size = 1.0 if model.metric == "precomputed" else float(np.abs(numbers).max(initial=0.0))
     slack = 1e-6 * size + 1e-12  # euclidean distances are rounded against the size of the rows
     if hasattr(model, "kneighbors"):
-        distances, nearest = model.kneighbors(few, n_neighbors=1)
-        nearest, far = nearest[:, 0], distances[:, 0] > slack
+        distances, neighbors = model.kneighbors(few)
+        ballot = _ballot_of(model, distances, neighbors)
+        nearest, far = neighbors[:, 0], distances[:, 0] > slack
     else:
+        ballot = _ballot(model, few)
         found = model.radius_neighbors(few, radius=slack, return_distance=False)
         nearest = np.array([row[0] if len(row) else 0 for row in found])
         far = np.array([len(row) == 0 for row in found])
     alike = (_numbers(take_rows(X, nearest)) == numbers).all(axis=1)
-    return np.asarray(far | ~((nearest == at) | alike))
+    return np.asarray(far | ~((nearest == at) | alike)), ballot
 
 
 def _numbers(rows: Table) -> Floats:

@@ -17,7 +17,8 @@ from leavezero.families._fitted_to import (
     fitted_weights,
     other_rows,
 )
-from leavezero.families._svm_step import Kernel, Machine, doubt_free, kernel_of, sinks
+from leavezero.families._svm_kernel import Kernel, kernel_of
+from leavezero.families._svm_step import Machine, doubt_free, sinks
 
 AT_BOUND = 1.0 - 1e-9
 OFF_MARGIN = 0.1  # libsvm leaves free vectors within its tolerance, 1e-3, of the margin
@@ -51,7 +52,7 @@ class SVCFamily(Family):
             raise other_rows(model, "its support vectors have other classes in y")
         weights = fitted_weights(sample_weight, len(codes)) * model.class_weight_[codes]
         kernel, coefs = kernel_of(model, rows), _pair_coefs(model, codes)
-        scores = kernel.to_support @ coefs[model.support_] + model.intercept_
+        scores = kernel.scores(coefs[model.support_]) + model.intercept_
         machines = list(_pairs(model, codes, weights, coefs, scores))
         return _classified(model, kernel, machines, scores, codes)
 
@@ -78,7 +79,7 @@ class SVRFamily(Family):
         bounds = model.C * fitted_weights(sample_weight, len(targets))
         kernel, coefs = kernel_of(model, rows), np.zeros(len(targets))
         coefs[model.support_] = _dense(model.dual_coef_)[0]
-        scores = kernel.to_support @ coefs[model.support_] + model.intercept_
+        scores = kernel.scores(coefs[model.support_]) + model.intercept_
         machine = _tube(model, coefs, bounds, targets - scores)
         doubt = doubt_free([machine], 0, 0.0)
         if machine.free.any():

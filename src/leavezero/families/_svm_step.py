@@ -1,13 +1,12 @@
 """One machine's scores without each of its rows, by the span rule."""
 
 from dataclasses import dataclass, fields
-from typing import Any
 
 import numpy as np
 
 from leavezero._typing import Bools, Floats, Ints
 from leavezero.families._span import Others, Span, bounded_relief, free_relief, span_of
-from leavezero.families._svm_kernel import kernel_between, kernel_gamma, kernel_with_self
+from leavezero.families._svm_kernel import Kernel
 
 FEWEST_FREE, FEW_FREE = 3, 20  # from benchmarks/unseen_error.py
 MOST_IDLE = 20  # rows near the margin that may take over from a support vector
@@ -32,28 +31,6 @@ class Machine:
 
 
 @dataclass(frozen=True, eq=False)
-class Kernel:
-    """The kernel of all rows with the support vectors, and of each row with itself."""
-
-    to_support: Floats
-    own: Floats
-    places: Ints  # of each row among the support vectors, -1 if it is none
-
-
-def kernel_of(model: Any, rows: Any) -> Kernel:
-    """Return the kernel of a fitted model."""
-    n_rows, gamma = rows.shape[0], kernel_gamma(model, rows)
-    places = np.full(n_rows, -1)
-    places[model.support_] = np.arange(len(model.support_))
-    everything = np.arange(n_rows)
-    return Kernel(
-        kernel_between(model, rows, everything, model.support_, gamma),
-        kernel_with_self(model, rows, everything, gamma),
-        places,
-    )
-
-
-@dataclass(frozen=True, eq=False)
 class Sinks:
     """By how much the scores of some rows sink towards zero when each is left out.
 
@@ -69,16 +46,14 @@ class Sinks:
 def sinks(machine: Machine, kernel: Kernel) -> Sinks:
     """Return the changes of a machine that has free vectors."""
     near = _near(machine)
-    rest = near.rows[~near.free]
-    columns = kernel.places[near.rows[near.free]]
+    between = kernel.between(near.rows, near.rows[near.free])
     others = Others(
-        kernel.to_support.take(rest, axis=0).take(columns, axis=1).T,
-        kernel.own[rest],
+        between[~near.free].T,
+        kernel.own[near.rows[~near.free]],
         near.rise[~near.free],
         near.fall[~near.free],
     )
-    free_kernel = kernel.to_support.take(near.rows[near.free], axis=0).take(columns, axis=1)
-    span = span_of(free_kernel, others)
+    span = span_of(between[near.free], others)
     squares = np.empty(len(near.rows))
     squares[near.free], squares[~near.free] = span.free, span.rest
     highest = 4.0 * float(np.abs(kernel.own[near.rows]).max())  # the diameter bounds every span
@@ -114,8 +89,7 @@ def _relief(machine: Machine, kernel: Kernel, span: Span, others: Others, staked
         relief[free] = free_relief(span, others, which, machine.coefs[free])
     if len(held):
         which = np.cumsum(~machine.free)[held] - 1
-        places = kernel.places[machine.rows[held]]
-        near = kernel.to_support.take(machine.rows[~machine.free], axis=0).take(places, axis=1).T
+        near = kernel.between(machine.rows[~machine.free], machine.rows[held]).T
         relief[held] = bounded_relief(span, others, which, near, machine.coefs[held])
     return relief
 
