@@ -14,6 +14,7 @@ import numpy as np
 
 from leavezero.experiments import (
     STUDIES,
+    alarms,
     draw_regret,
     read_lines,
     regret_table,
@@ -88,6 +89,43 @@ def show_unseen(name):
     print("\n\n".join(pages))
 
 
+TRUST_HEAD = (
+    "| finding | warns in | regret with | without | difference (95 %) |\n|---|---|---|---|---|"
+)
+
+
+def show_trust():
+    """Write what each finding's warnings tell of regret, on both halves of the data sets."""
+    pages = []
+    for name in ("trust-tuned-on", "trust-held-back"):
+        path = RESULTS / f"{name}.jsonl"
+        if not path.exists():
+            continue
+        lines = read_lines(path)
+        n_sets = len({line["key"]["data"] for line in lines})
+        for title, ways in (("all ways", None), ("auto", ["auto"])):
+            rows = [_alarm_row(alarm) for alarm in alarms(lines, ways)]
+            table = "\n".join([TRUST_HEAD, *rows])
+            runs = f"{n_sets} data sets, {len(lines)} runs"
+            pages.append(f"## {name}, {title}: accuracy regret in points, {runs}\n\n{table}")
+            fill(ROOT / "docs" / "trust.md", f"{name} {title}", table)
+    text = "\n\n".join(pages) + "\n"
+    (RESULTS / "trust.md").write_text(text)
+    print(text)
+
+
+def _alarm_row(alarm):
+    middle = f"{alarm.difference:+.2f} ({alarm.low:+.2f} to {alarm.high:+.2f})"
+    if np.isnan(alarm.low):
+        middle = "too few to tell"
+    cells = [f"{100 * alarm.share:.0f} %", *(_points(p) for p in (alarm.warned, alarm.silent))]
+    return f"| {alarm.code} | " + " | ".join([*cells, middle]) + " |"
+
+
+def _points(value):
+    return "-" if np.isnan(value) else f"{value:.2f}"
+
+
 def _unseen_page(base, table, n_runs):
     parts = [
         f"## {base}, {table.metric}: two witnesses, {len(table.data)} data sets, {n_runs} runs",
@@ -131,6 +169,9 @@ def _confirm_fits(lines, looked):
 def show(name):
     if name == "confirm":
         show_confirm()
+        return
+    if name.startswith("trust"):
+        show_trust()
         return
     if name.startswith("unseen"):
         show_unseen(name)

@@ -12,6 +12,7 @@ from leavezero.augment import (
     GivenValidationSet,
     LabelInvariantMixup,
     Portfolio,
+    PseudoLabeled,
     TeacherLabeled,
     ValidationSet,
 )
@@ -28,6 +29,8 @@ from leavezero.search import (
     leave_zero_out_score,
     leave_zero_out_validate,
 )
+from leavezero.semi_supervised import SMIRClassifier
+from leavezero.trust import TrustReport, risk_bound
 
 __all__ = [
     "Calibrated",
@@ -42,13 +45,17 @@ __all__ = [
     "OneStandardError",
     "OptunaSearchLZO",
     "Portfolio",
+    "PseudoLabeled",
     "RandomizedSearchLZO",
+    "SMIRClassifier",
     "Selection",
     "TeacherLabeled",
+    "TrustReport",
     "ValidationSet",
     "__version__",
     "leave_zero_out_curve",
     "leave_zero_out_predict",
     "leave_zero_out_score",
     "leave_zero_out_validate",
+    "risk_bound",
 ]

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -88,10 +89,14 @@ def test_numbers_as_classes():
 
 @pytest.mark.parametrize("wrap", [lambda model: model, make_pipeline])
 def test_rows_marked_as_unlabelled(wrap):
-    """They are refused with a pointer; elsewhere -1 is a class like any other."""
+    """Semi-supervised estimators learn from them; elsewhere -1 is a class like any other."""
     marked = np.array([0, 0, -1, 1, 1, -1])
-    with pytest.raises(ValueError, match=r"marks rows as unlabelled \(-1\). Semi-supervised"):
-        search(estimator=wrap(LabelSpreading()), param_grid={}).fit(X, marked)
+    semi = search(
+        estimator=wrap(LabelSpreading()), param_grid={}, augmenter=LabelInvariantMixup()
+    ).fit(X, marked)
+    assert semi.classes_.tolist() == [0, 1]
+    with pytest.raises(ValueError, match="has no labelled row: all are -1"):
+        clone(semi).fit(X, np.full(6, -1))
     plain = search(param_grid={}, augmenter=LabelInvariantMixup()).fit(X, marked)
     assert plain.classes_.tolist() == [-1, 0, 1]
 

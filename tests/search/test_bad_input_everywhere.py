@@ -85,7 +85,7 @@ def test_data_that_nothing_can_be_learned_from(make, data, message):
         ({"refit": "speed"}, "refit of {} must be True, False, the metric's name or a callable"),
         ({"refit": 3}, "refit of {} must be True, False, the metric's name or a callable"),
         ({"select": "worst"}, 'select of {} must be "best", "one_se", "vote"'),
-        ({"confirm": 0}, "confirm of {} must be None or a positive int"),
+        ({"confirm": 0}, 'confirm of {} must be None, "auto" or a positive int'),
         ({"error_score": "ignore"}, 'error_score of {} must be a number or "raise"'),
         ({"random_state": "seed"}, "random_state must be None, a non-negative int"),
     ],

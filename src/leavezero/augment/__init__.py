@@ -7,11 +7,13 @@ from leavezero.augment._calibrated import MAX_REFERENCE_ROWS, Calibrated
 from leavezero.augment._copula import CopulaAugmenter
 from leavezero.augment._gaussian import GaussianAugmenter, GaussianMixtureAugmenter
 from leavezero.augment._images import ImageAugmenter
+from leavezero.augment._labelers import takes_unlabeled
 from leavezero.augment._mixup import LabelInvariantMixup, NeighborMixup
 from leavezero.augment._neighbor_label import NeighborLabelAugmenter
 from leavezero.augment._orthogonal import OrthogonalTransform
 from leavezero.augment._own import Chain, FunctionAugmenter, GivenValidationSet
 from leavezero.augment._portfolio import Portfolio
+from leavezero.augment._pseudo_labeled import LabeledOnly, PseudoLabeled, labeled_rows
 from leavezero.augment._references import References
 from leavezero.augment._resampler import ResamplerAugmenter
 from leavezero.augment._strata import ClassConditionalAugmenter, Stratum, StratumDraw
@@ -35,10 +37,12 @@ __all__ = [
     "GivenValidationSet",
     "ImageAugmenter",
     "LabelInvariantMixup",
+    "LabeledOnly",
     "NeighborLabelAugmenter",
     "NeighborMixup",
     "OrthogonalTransform",
     "Portfolio",
+    "PseudoLabeled",
     "References",
     "ResamplerAugmenter",
     "Stratum",
@@ -48,5 +52,7 @@ __all__ = [
     "TextAugmenter",
     "ValidationSet",
     "Weighted",
+    "labeled_rows",
     "resolve_augmenter",
+    "takes_unlabeled",
 ]

@@ -1,19 +1,22 @@
 """What the word "auto" stands for."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from leavezero._tables import TableCodec, is_pandas, is_polars, is_text
+from leavezero._tables import TableCodec, count_rows, is_pandas, is_polars, is_text
 from leavezero._typing import AnyArray, Table
 from leavezero.augment._calibrated import Calibrated
 from leavezero.augment._copula import CopulaAugmenter
 from leavezero.augment._gaussian import GaussianMixtureAugmenter
 from leavezero.augment._images import ImageAugmenter
+from leavezero.augment._labelers import default_labelers
 from leavezero.augment._mixup import LabelInvariantMixup
 from leavezero.augment._portfolio import Portfolio
+from leavezero.augment._pseudo_labeled import LabeledOnly, PseudoLabeled
 from leavezero.augment._target import Target
 from leavezero.augment._teacher_labeled import TeacherLabeled
 from leavezero.augment._text import TextAugmenter
@@ -44,6 +47,8 @@ def resolve_augmenter(
     groups: AnyArray | None = None,
     *,
     dear: bool = True,
+    unlabeled: Any = None,
+    judged: Collection[type] = (),
 ) -> Choice:
     """Return the augmenter that the user named, or the one that "auto" stands for.
 
@@ -55,6 +60,11 @@ def resolve_augmenter(
         The data.
     dear : bool, default=True
         Whether the candidates' fits cost enough to pay for models that label or calibrate V.
+    unlabeled : object or None, default=None
+        What marks rows without a label, if there are any. Then "auto" draws from rows with pseudo
+        labels, and a given augmenter that does not know the marker from the labelled rows alone.
+    judged : collection of type, default=()
+        The kinds of the candidates, which must not label the rows that they are judged by.
 
     Returns
     -------
@@ -68,14 +78,35 @@ def resolve_augmenter(
     >>> resolve_augmenter("auto", X, y, dear=False).augmenter
     Portfolio(augmenters=[GaussianMixtureAugmenter(), CopulaAugmenter()])
     """
+    if unlabeled is not None:
+        return _with_unlabeled(augmenter, X, unlabeled, judged)
     if isinstance(augmenter, str) and augmenter == "auto":
         return _auto(X, Target.of(y, "auto"), groups is not None, dear)
+    return Choice(_given(augmenter), "it was given")
+
+
+def _given(augmenter: Any) -> Any:
+    """Return what the user gave, if it is an augmenter."""
     if hasattr(augmenter, "fit") and hasattr(augmenter, "sample"):
-        return Choice(augmenter, "it was given")
+        return augmenter
     raise ValueError(
         'augmenter must be "auto" or an object with fit(X, y) and sample(n_samples), '
         f"got {augmenter!r}. Use LabelInvariantMixup() for the paper's own."
     )
+
+
+def _with_unlabeled(augmenter: Any, X: Table, marker: Any, judged: Collection[type]) -> Choice:
+    """Return what draws V where rows have no label."""
+    if isinstance(augmenter, str) and augmenter == "auto":
+        sparse_or_text = sparse.issparse(X) or is_text(X)
+        rows = LabelInvariantMixup() if sparse_or_text else _generator(X)[0]
+        known = default_labelers(count_rows(X)).values()
+        others = [labeler for labeler in known if type(labeler) not in judged]
+        pseudo = PseudoLabeled(rows, others or "auto", unlabeled=marker)
+        return Choice(pseudo, "some rows have no label")
+    if hasattr(_given(augmenter), "unlabeled") or hasattr(augmenter, "fixed_rows"):
+        return Choice(augmenter, "it was given")
+    return Choice(LabeledOnly(augmenter, marker), "it was given, for the labelled rows")
 
 
 def _auto(X: Table, target: Target, grouped: bool, dear: bool) -> Choice:

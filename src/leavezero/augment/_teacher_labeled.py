@@ -42,6 +42,8 @@ class TeacherLabeled(AroundAugmenter):
     ----------
     augmenter_ : augmenter
         What draws the rows, fitted.
+    teachers_ : list of estimators
+        The teachers, as they were before they were fitted.
     shares_ : array of shape (n_teachers,)
         How much each teacher's word counts: the mixture weights of greatest held-out likelihood
         for classes, shares by held-out squared error for numbers.
@@ -135,8 +137,9 @@ class TeacherLabeled(AroundAugmenter):
                 n_rows=len(taught),
                 n_columns=features.shape[1],
             )
+        self.teachers_ = list(chosen)
         faculty = appoint(
-            list(chosen),
+            self.teachers_,
             features[taught],
             codes,
             part.numbers,

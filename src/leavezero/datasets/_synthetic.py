@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.datasets import make_circles, make_classification, make_friedman1, make_moons
 
 from leavezero._typing import AnyArray, Floats
+from leavezero.datasets._registry import Description
 
 N_ROWS = 2_000
 _Made = tuple[Floats, AnyArray]
@@ -44,4 +45,18 @@ MAKERS: dict[str, Callable[[int], _Made]] = {
     "made_sparse_signal": lambda seed: make_classification(
         N_ROWS, 30, n_informative=5, n_redundant=2, flip_y=0.1, random_state=seed
     ),
+}
+
+_SHAPES = {
+    "made_checkerboard": (4, 2),
+    "made_circles": (2, 2),
+    "made_five_classes": (12, 5),
+    "made_friedman": (10, 0),
+    "made_gaussians": (10, 2),
+    "made_moons": (2, 2),
+    "made_sparse_signal": (30, 2),
+}
+DESCRIPTIONS: dict[str, Description] = {
+    name: Description(name, N_ROWS, *shape, "drawn anew for each seed", "none needed")
+    for name, shape in _SHAPES.items()
 }

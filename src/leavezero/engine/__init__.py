@@ -7,6 +7,7 @@ from leavezero.engine._finals import both_heard, final_scores
 from leavezero.engine._judge import Verdict, judge, score_replicates
 from leavezero.engine._keep import AllModels, BestModel, Keeper, NoModel
 from leavezero.engine._metrics import Metric, default_metric, resolve_metric
+from leavezero.engine._optimism import optimism_of
 from leavezero.engine._plan import ESTIMATOR, Candidate, Planner, configure
 from leavezero.engine._responses import Responses, in_blocks
 from leavezero.engine._results import results_table
@@ -24,6 +25,7 @@ from leavezero.engine._select import (
 )
 from leavezero.engine._statistics import Resampled, Witness, resample, standard_error
 from leavezero.engine._strategy import AllAtOnce, Strategy, Trial
+from leavezero.engine._threads import limited_threads
 from leavezero.engine._unseen import Sight, look
 
 __all__ = [
@@ -67,7 +69,9 @@ __all__ = [
     "fits_are_dear",
     "in_blocks",
     "judge",
+    "limited_threads",
     "look",
+    "optimism_of",
     "origin_means",
     "replicate_size",
     "resample",

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from leavezero._typing import AnyArray, Bools, Floats
 from leavezero.engine._calibrate import NUGGET, disagreement, krige
@@ -68,10 +69,9 @@ def distances(first: AnyArray, second: AnyArray, scale: float = 1.0) -> Floats:
     """
     if first.dtype.kind in "iub":
         return disagreement(first, second)
-    if first.ndim == 3:
-        models = np.moveaxis(first, 1, 0)
-        return np.array([np.abs(second - p[:, None]).sum(axis=2).mean(axis=0) / 2 for p in models])
-    return np.array([np.abs(second - column[:, None]).mean(axis=0) / scale for column in first.T])
+    unit = 2.0 if first.ndim == 3 else scale
+    flat = (np.moveaxis(said, 1, 0).reshape(said.shape[1], -1) for said in (first, second))
+    return np.asarray(cdist(*flat, "cityblock")) / (len(first) * unit)
 
 
 def _stride(n_known: int) -> int:

@@ -14,13 +14,16 @@ from leavezero.engine._finals import (
     final_scores,
     metric_named,
     rounded,
+    unseen_scores,
 )
 from leavezero.engine._judge import Verdict, parts_of, row_weights
-from leavezero.engine._metrics import Metric
+from leavezero.engine._metrics import Metric, metric_for
+from leavezero.engine._plan import Candidate
 from leavezero.engine._results import metric_names, ranks, results_table
 from leavezero.engine._run import Job, Record
 from leavezero.engine._select import Rule, Selection, Standing, contenders, describe
 from leavezero.engine._statistics import N_RESAMPLES, Resampled, Witness, resample
+from leavezero.trust import Ballot
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,17 @@ class Conclusion:
     table: dict[str, Any]
     selection: Selection | None
     n_confirm_fits: int = 0
+    ballot: Ballot | None = None  # the scores that a trust report looks at
+    finalists: tuple[Candidate, ...] = ()  # who has these scores
+
+    def first(self, n_candidates: int) -> tuple[Candidate, ...]:
+        """Return the winner, and the best of the others."""
+        ballot = self.ballot
+        assert ballot is not None
+        order = sorted(
+            range(len(ballot.scores)), key=lambda at: (at != ballot.best, -ballot.scores[at])
+        )
+        return tuple(self.finalists[at] for at in order[:n_candidates])
 
 
 def conclude(
@@ -70,7 +84,11 @@ def conclude(
         at = _confirmed(standing, chosen, by_folds, rule)
         _add_confirmed(table, job.main, [winners[row] for row in chosen], by_folds)
     drawn, name = resampled[job.main].of(winners), type(rule).__name__
-    return Conclusion(table, describe(standing, drawn, winners, name, at), n_fits)
+    selection = describe(standing, drawn, winners, name, at)
+    ballot = _ballot(job, able, standing, drawn, selection, at)
+    ballot = replace(ballot, confirmed=confirmation is not None)
+    finalists = tuple(record.trial.candidate for record in able)
+    return Conclusion(table, selection, n_fits, ballot, finalists)
 
 
 def witness_of(
@@ -121,7 +139,7 @@ def _winners(records: Sequence[Record]) -> list[int]:
 
 def _witness(job: Job, verdicts: Sequence[Verdict], name: str) -> Witness:
     metric = metric_named(job, name)
-    return witness_of(job.replicates, verdicts, metric, len(job.y), job.kept_rows)
+    return witness_of(job.replicates, verdicts, metric, job.n_labeled, job.kept_rows)
 
 
 def _moved(records: Sequence[Record], finals: Floats, name: str) -> list[Verdict | None]:
@@ -143,6 +161,46 @@ def _standing(job: Job, records: Sequence[Record], verdicts: Sequence[Verdict | 
         [record.trial.candidate.params for record in records],
         [record.trial.candidate.key for record in records],
         _witness(job, known, job.main),
+    )
+
+
+def _ballot(
+    job: Job,
+    records: Sequence[Record],
+    standing: Standing,
+    drawn: Resampled,
+    selection: Selection,
+    best: int,
+) -> Ballot:
+    """Return the scores of those that could win, as a trust report wants them."""
+    assert job.main is not None
+    metric = metric_for(records[0].trial.candidate.estimator, metric_named(job, job.main))
+    silent = np.full(len(records), np.nan)
+    return Ballot(
+        metric=metric.name,
+        params=standing.params,
+        scores=standing.scores,
+        splits=standing.splits,
+        resampled=drawn.inside,
+        augmented=augmented_scores(records, job.main) if job.draws else silent,
+        unseen=unseen_scores(records, job.main),
+        by_member=_member_scores(job, standing.witness),
+        best=best,
+        contenders=tuple(contenders(standing)),
+        corrected=selection.corrected_score,
+        standard_error=selection.standard_error,
+    )
+
+
+def _member_scores(job: Job, witness: Witness) -> Floats | None:
+    """Return what each member of a portfolio says of each candidate; None if there is one."""
+    members = job.replicates.rows.members
+    if members is None or witness.unit_rows > 1:
+        return None
+    members = members if job.kept_rows is None else members[job.kept_rows]
+    parts = [members == member for member in np.unique(members)]
+    return np.stack(
+        [witness.gains[:, p] @ (witness.weights[p] / witness.weights[p].sum()) for p in parts]
     )
 
 

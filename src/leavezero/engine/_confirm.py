@@ -28,22 +28,37 @@ Fold = tuple[Ints, Ints]
 
 
 def make_folds(cv: Any, job: Job, groups: AnyArray | None) -> list[Fold]:
-    """Return the rows inside and outside of each fold; those of an int are shuffled."""
+    """Return the rows inside and outside of each fold; those of an int are shuffled.
+
+    Rows without a label are inside every fold.
+    """
+    rows = np.arange(len(job.y)) if job.labeled is None else job.labeled
+    y = job.y[rows]
     classes = job.replicates.classes is not None
-    splitter = cv
-    if isinstance(cv, int | np.integer):
-        kinds: tuple[Any, Any] = (KFold, StratifiedKFold)
-        if groups is not None:
-            kinds = (GroupKFold, StratifiedGroupKFold)
-        shuffle = (
-            {} if kinds[classes] is GroupKFold else {"shuffle": True, "random_state": job.seed}
-        )
-        splitter = kinds[classes](cv, **shuffle)
-    splitter = check_cv(splitter, job.y, classifier=classes)
-    folds = list(splitter.split(np.zeros(len(job.y)), job.y, groups))
+    if job.labeled is not None and isinstance(cv, int | np.integer):
+        fewest = int(np.unique(y, return_counts=True)[1].min())
+        cv = max(2, min(cv, fewest))  # a class with few labels is in every fold
+        classes = fewest > 1
+    splitter = check_cv(_splitter(cv, classes, groups, job.seed), y, classifier=classes)
+    own = None if groups is None else np.asarray(groups)[rows]
+    folds = list(splitter.split(np.zeros(len(rows)), y, own))
     if not folds:
         raise ValueError(f"confirm_cv must give at least one fold, got {cv!r}. Use 5.")
-    return folds
+    if job.labeled is None:
+        return folds
+    unlabeled = np.setdiff1d(np.arange(len(job.y)), rows)
+    return [(np.concatenate([rows[inside], unlabeled]), rows[out]) for inside, out in folds]
+
+
+def _splitter(cv: Any, classes: bool, groups: AnyArray | None, seed: int) -> Any:
+    """Return what deals rows into folds, if a number of folds is asked for."""
+    if not isinstance(cv, int | np.integer):
+        return cv
+    kinds: tuple[Any, Any] = (KFold, StratifiedKFold)
+    if groups is not None:
+        kinds = (GroupKFold, StratifiedGroupKFold)
+    kind = kinds[classes]
+    return kind(cv) if kind is GroupKFold else kind(cv, shuffle=True, random_state=seed)
 
 
 def fold_scores(

@@ -13,6 +13,7 @@ from leavezero._tables import take_rows
 from leavezero._typing import AnyArray, Ints, Table
 from leavezero.engine._draw import Replicates
 from leavezero.engine._finals import main_scores, rounded
+from leavezero.engine._groups import Group, groups_of
 from leavezero.engine._judge import Verdict, judge
 from leavezero.engine._metrics import Metric
 from leavezero.engine._plan import Candidate
@@ -23,6 +24,8 @@ from leavezero.engine._unseen import Sight, look
 
 if TYPE_CHECKING:
     from leavezero.engine._keep import Keeper
+
+SHARED_CELLS = 2**26  # answers of models that are asked together: half a gibibyte
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +45,13 @@ class Job:
     answered_rows: Ints | None = None  # of V, by which models are compared; None for all
     looks: bool = False  # whether to ask for rows that a model has not seen
     draws: bool = True  # whether there is a V
+    labeled: Ints | None = None  # the rows with a label, where candidates learn from others too
     error_score: Any = np.nan
+
+    @property
+    def n_labeled(self) -> int:
+        """The number of given rows that have a label."""
+        return len(self.y) if self.labeled is None else len(self.labeled)
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,14 +125,51 @@ def run(
 def _in_parallel(
     job: Job, trials: Sequence[Trial], keeper: "Keeper", n_jobs: int | None
 ) -> Iterator[Record]:
-    """Yield records as they are finished; work begins in canonical order."""
-    ordered = sorted(trials, key=lambda trial: trial.candidate.key)
+    """Yield records as they are finished; work begins in canonical order.
+
+    What is fitted together is one task.
+    """
 
     def tasks() -> Iterator[Any]:
-        for trial in ordered:
-            yield delayed(run_trial)(job, trial, keeper.floor())
+        for group in groups_of(trials, job.seed):
+            yield delayed(run_group)(job, group, keeper.floor())
 
-    yield from Parallel(n_jobs=n_jobs, return_as="generator_unordered")(tasks())
+    for records in Parallel(n_jobs=n_jobs, return_as="generator_unordered")(tasks()):
+        yield from records
+
+
+def run_group(job: Job, group: Group, floor: float) -> list[Record]:
+    """Fit and score candidates that share work; one by one if they cannot be fitted together."""
+    if len(group.trials) == 1:
+        return [run_trial(job, group.trials[0], floor)]
+    started = time.perf_counter()
+    models = [trial.candidate.configured(job.seed) for trial in group.trials]
+    params = job.fit_params.get(group.trials[0].candidate.member, {})
+    try:
+        if params:
+            raise ValueError("fit was given parameters that the family does not know")
+        with limited_threads():
+            group.family.fit_many(models, job.X, job.y)
+    except Exception:  # the one that cannot be fitted is found, and reported, by itself
+        return [run_trial(job, trial, floor) for trial in group.trials]
+    each = (time.perf_counter() - started) / len(models)
+    said = _said_together(job, group.family, models)
+    return [
+        _judged(job, trial, model, each, floor, answers)
+        for trial, model, answers in zip(group.trials, models, said, strict=True)
+    ]
+
+
+def _said_together(
+    job: Job, family: Any, models: list[Any]
+) -> Sequence[Mapping[str, AnyArray] | None]:
+    """Return what models that were fitted together say of V, where that is faster and not large."""
+    silent = [None] * len(models)
+    width = 1 if job.replicates.classes is None else len(job.replicates.classes)
+    if not job.draws or len(models) * len(job.replicates.rows) * width > SHARED_CELLS:
+        return silent
+    with limited_threads():
+        return family.respond_many(models, job.replicates.rows.X) or silent
 
 
 def run_trial(job: Job, trial: Trial, floor: float) -> Record:
@@ -137,16 +183,28 @@ def run_trial(job: Job, trial: Trial, floor: float) -> Record:
             raise
         elapsed = time.perf_counter() - started
         return Record(trial, {}, {}, elapsed, 0.0, error=traceback.format_exc())
+    return _judged(job, trial, model, time.perf_counter() - started, floor)
+
+
+def _judged(
+    job: Job,
+    trial: Trial,
+    model: Any,
+    fit_time: float,
+    floor: float,
+    said: Mapping[str, AnyArray] | None = None,
+) -> Record:
+    """Score a fitted model, of which it may be known already what it says of V."""
     fitted = time.perf_counter()
     with limited_threads():
         sight = _sight(job, trial, model)
         verdicts: Mapping[str, Verdict] = sight.verdicts
         errors: dict[str, str] = {}
         if job.draws:
-            verdicts, errors = _verdicts(job, model, job.replicates, job.metrics)
+            verdicts, errors = _verdicts(job, model, job.replicates, job.metrics, said)
         on_data: dict[str, Verdict] = {}
         if job.given is not None:  # an error on the data is one on V too
-            on_data, _ = _verdicts(job, model, job.given, job.given_metrics)
+            on_data, _ = _verdicts(job, model, job.given, _training_metrics(job))
     scored = time.perf_counter()
     main = _main_score(job, verdicts)
     sent = trial.passes is not None or main >= floor or floor == -np.inf
@@ -154,7 +212,7 @@ def run_trial(job: Job, trial: Trial, floor: float) -> Record:
         trial,
         {name: v.at(job.kept_rows, job.answered_rows) for name, v in verdicts.items()},
         {name: float(verdict.scores[0]) for name, verdict in on_data.items()},
-        fitted - started,
+        fit_time,
         scored - fitted,
         main,
         scoring_errors=errors,
@@ -179,7 +237,7 @@ def _fitted(job: Job, trial: Trial) -> Any:
     if model is None:
         model = trial.candidate.configured(job.seed)
         if job.replicates.classes is not None:
-            params["classes"] = np.unique(job.y)
+            params["classes"] = job.replicates.classes
     model.partial_fit(X, y, **params)
     return model
 
@@ -203,12 +261,16 @@ def _rows_of(value: Any, rows: Ints, n_rows: int) -> Any:
 
 
 def _verdicts(
-    job: Job, model: Any, replicates: Replicates, metrics: Mapping[str, Metric]
+    job: Job,
+    model: Any,
+    replicates: Replicates,
+    metrics: Mapping[str, Metric],
+    said: Mapping[str, AnyArray] | None = None,
 ) -> tuple[dict[str, Verdict], dict[str, str]]:
     """Return what each metric says, and the tracebacks of those that failed."""
     verdicts: dict[str, Verdict] = {}
     errors: dict[str, str] = {}
-    responses = Responses(model, replicates.rows.X)
+    responses = Responses(model, replicates.rows.X, said)
     for name, metric in metrics.items():
         try:
             verdicts |= judge(responses, replicates, metric, name)
@@ -219,6 +281,12 @@ def _verdicts(
     return verdicts, errors
 
 
+def _training_metrics(job: Job) -> Mapping[str, Metric]:
+    if job.labeled is None:
+        return job.given_metrics
+    return {name: metric.at(job.labeled) for name, metric in job.given_metrics.items()}
+
+
 def _sight(job: Job, trial: Trial, model: Any) -> Sight:
     """Return what is known of rows that the model has not seen."""
     if not job.looks:
@@ -227,7 +295,8 @@ def _sight(job: Job, trial: Trial, model: Any) -> Sight:
     metrics = job.given_metrics
     if trial.rows is not None:
         metrics = {name: metric.at(trial.rows) for name, metric in metrics.items()}
-    return look(model, X, y, params, metrics, job.replicates.classes)
+    sight = look(model, X, y, params, metrics, job.replicates.classes)
+    return sight if job.labeled is None else sight.at(job.labeled)
 
 
 def _main_score(job: Job, verdicts: Mapping[str, Verdict]) -> float:

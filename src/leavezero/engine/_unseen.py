@@ -1,12 +1,12 @@
 """The second witness: what a model says of given rows as if it had not seen them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from leavezero._typing import AnyArray, Floats, Table
+from leavezero._typing import AnyArray, Floats, Ints, Table
 from leavezero.augment import ValidationSet
 from leavezero.engine._draw import Replicates
 from leavezero.engine._judge import Verdict, judge
@@ -22,6 +22,10 @@ class Sight:
     verdicts: Mapping[str, Verdict] = field(default_factory=dict)
     kind: str | None = None
     note: str | None = None
+
+    def at(self, rows: Ints) -> "Sight":
+        """Return the same with the gains of some given rows only."""
+        return replace(self, verdicts={n: v.at(rows, None) for n, v in self.verdicts.items()})
 
 
 class Told(Responses):
@@ -80,10 +84,11 @@ def _judged(
     metrics: Mapping[str, Metric],
     classes: AnyArray | None,
 ) -> Sight:
-    known = np.arange(len(y)) if unseen.known is None else np.flatnonzero(unseen.known)
+    known = _rows_with_response(unseen, len(y))
     if len(known) == 0:
         return Sight(kind=unseen.kind, note="no row has a response")
-    told = Told(model, {name: said[known] for name, said in unseen.responses.items()})
+    picked = known if unseen.rows is None else slice(None)
+    told = Told(model, {name: said[picked] for name, said in unseen.responses.items()})
     rows = Replicates(ValidationSet(np.arange(len(known)), y[known]), 1, classes, given=True)
     verdicts: dict[str, Verdict] = {}
     notes = []
@@ -103,10 +108,18 @@ def _judged(
     return Sight(verdicts, unseen.kind, "; ".join(notes) or None)
 
 
-def _everywhere(gains: Floats | None, known: AnyArray, n_rows: int) -> Floats | None:
-    """Return the gains of all given rows, the mean where a row has none."""
-    if gains is None or len(known) == n_rows:
-        return gains
-    filled = np.full(n_rows, gains.mean(), dtype=np.float32)
-    filled[known] = gains
-    return filled
+def _rows_with_response(unseen: Unseen, n_rows: int) -> Ints:
+    """Return the given row that each response is about."""
+    if unseen.rows is not None:
+        return unseen.rows
+    return np.arange(n_rows) if unseen.known is None else np.flatnonzero(unseen.known)
+
+
+def _everywhere(gains: Floats | None, known: Ints, n_rows: int) -> Floats | None:
+    """Return the mean gain of each given row, that of all rows where a row has none."""
+    if gains is None:
+        return None
+    counts = np.bincount(known, minlength=n_rows)
+    sums = np.bincount(known, gains, minlength=n_rows)
+    means = np.where(counts > 0, sums / np.maximum(counts, 1), gains.mean())
+    return means.astype(np.float32)

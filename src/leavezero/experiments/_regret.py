@@ -21,7 +21,7 @@ from leavezero._random import seed_sequence, substream
 from leavezero._tables import count_rows, is_pandas, take_rows
 from leavezero._typing import AnyArray, Table
 from leavezero.augment import ValidationSet, resolve_augmenter
-from leavezero.datasets import load_dataset
+from leavezero.datasets import load
 from leavezero.engine import Replicates, draw_replicates, resolve_metric, score_replicates
 from leavezero.experiments._families import (
     classifier_families,
@@ -92,7 +92,7 @@ class RegretStudy:
 
     def run(self, key: dict[str, Any]) -> "RegretRun":
         """Return one run, its data split and prepared."""
-        given = load_dataset(key["data"], self.directory, seed=key["split"])
+        given = load(key["data"], self.directory, seed=key["split"])
         split = _split(given.X, given.y, self, key["split"])
         if self.kind in ("classes", "images", "numbers"):
             split = _standardised(split)
@@ -139,6 +139,7 @@ class RegretRun:
         self.number = number
         self.seconds: dict[str, float] = {}
         self.fits: dict[str, int] = {}
+        self.augmenters: dict[str, Any] = {}  # what drew V, by way
 
     def result(self) -> dict[str, Any]:
         """Return the candidates' scores by every way."""
@@ -165,6 +166,7 @@ class RegretRun:
         )
         self.seconds[name] = round(time.process_time() - started, 3)
         self.fits[name] = getattr(augmenter, "n_fits_", 0)
+        self.augmenters[name] = augmenter
         return drawn
 
     def families(self) -> dict[str, list[Any]]:

@@ -71,6 +71,8 @@ def run_all(
 def read_lines(path: str | Path) -> list[Line]:
     r"""Return the finished runs of a file, in an order that does not depend on who was faster.
 
+    What a killed process left of its last line is passed over.
+
     Examples
     --------
     >>> import tempfile, pathlib
@@ -80,7 +82,8 @@ def read_lines(path: str | Path) -> list[Line]:
     >>> read_lines(file)
     [{'key': {'n': 1}, 'result': {}}]
     """
-    lines = [json.loads(text) for text in Path(path).read_text().splitlines()[1:]]
+    whole = Path(path).read_text().rpartition("\n")[0]
+    lines = [json.loads(text) for text in whole.splitlines()[1:]]
     return sorted(lines, key=lambda line: _name(line["key"]))
 
 

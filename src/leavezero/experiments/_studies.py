@@ -5,6 +5,7 @@ from pathlib import Path
 
 from leavezero.experiments._confirm import ConfirmStudy
 from leavezero.experiments._regret import RegretStudy
+from leavezero.experiments._trust import TrustStudy
 from leavezero.experiments._unseen import UnseenStudy
 
 # Every second set of the alphabet, so that nobody chose; heart and clever share rows and are
@@ -106,7 +107,7 @@ def _regression(directory: str | None, n_splits: int | None) -> RegretStudy:
     return RegretStudy(data, "numbers", _NUMBERS, n_splits=n_splits or 5, directory=raw)
 
 
-Study = RegretStudy | ConfirmStudy | UnseenStudy
+Study = RegretStudy | ConfirmStudy | TrustStudy | UnseenStudy
 
 STUDIES: dict[str, Callable[[str | None, int | None], Study]] = {
     "confirm": lambda directory, n: ConfirmStudy(_classes(HELD_BACK, 10)(directory, n)),
@@ -117,6 +118,8 @@ STUDIES: dict[str, Callable[[str | None, int | None], Study]] = {
     "mixed": _tables,
     "regression": _regression,
     "text": lambda directory, n: RegretStudy(("ssl_text",), "text", _TEXT, n_splits=n or 5),
+    "trust-held-back": lambda directory, n: TrustStudy(_classes(HELD_BACK, 5)(directory, n)),
+    "trust-tuned-on": lambda directory, n: TrustStudy(_classes(TUNED_ON, 3)(directory, n)),
     "tuned-on": _classes(TUNED_ON, 3),
     "unseen": lambda directory, n: UnseenStudy(_classes(HELD_BACK, 10)(directory, n)),
     "unseen-mixed": lambda directory, n: UnseenStudy(_tables(directory, n)),

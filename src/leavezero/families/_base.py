@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from leavezero._typing import AnyArray, Bools, Floats, Table
+from leavezero._typing import AnyArray, Bools, Floats, Ints, Table
 
-Kind = Literal["exact", "approximate", "out-of-bag"]
+Kind = Literal["exact", "approximate", "out-of-bag", "folds"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -16,17 +16,22 @@ class Unseen:
 
     Parameters
     ----------
-    kind : "exact", "approximate" or "out-of-bag"
+    kind : "exact", "approximate", "out-of-bag" or "folds"
         Exact equals a fit without the row, up to ties and rounding; approximate is a step from the
-        one fit towards it; out-of-bag is what the members that did not draw the row say.
+        one fit towards it; out-of-bag is what the members that did not draw the row say; folds are
+        answers without the labels of several rows at a time.
     responses : mapping of str to array
         For each method that the family can answer for ("predict", "predict_proba",
-        "decision_function") an array with a row for each given row, as the method returns it.
+        "decision_function") an array with a row for each given row, as the method returns it, or
+        for each of ``rows``.
     known : array of bool of shape (n_rows,) or None
         Which rows have a response; None if all have.
     doubt : str or None
         Why the responses should not be believed for this model, as the end of the sentence "the
         rows are judged by V, because ..."; None if they may be believed.
+    rows : array of int or None
+        Which given row each response is about, if not each once and in order; a row may have
+        several.
 
     Examples
     --------
@@ -40,6 +45,7 @@ class Unseen:
     responses: Mapping[str, AnyArray] = field(repr=False)
     known: Bools | None = field(default=None, repr=False)
     doubt: str | None = None
+    rows: Ints | None = field(default=None, repr=False)
 
 
 class Family(ABC):
@@ -75,3 +81,19 @@ class Family(ABC):
         The rows and the weights are those that the model was fitted to; others are refused.
         """
         raise ValueError(f"{self.refuses(model)}.")
+
+    def shares(self, estimator: Any) -> Any:
+        """Return what an unfitted estimator has in common with those it can be fitted with.
+
+        Estimators with an equal, hashable answer are fitted together by :meth:`fit_many`; None is
+        fitted by itself.
+        """
+        return None
+
+    def fit_many(self, estimators: list[Any], X: Table, y: AnyArray) -> None:
+        """Fit estimators that share something, each as by itself, doing the shared work once."""
+        raise ValueError(f"the family {self.name} fits its estimators one by one.")
+
+    def respond_many(self, models: list[Any], X: Table) -> list[dict[str, AnyArray]] | None:
+        """Return what models fitted together say of rows, by method; None if it is no faster."""
+        return None

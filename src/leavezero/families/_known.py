@@ -14,6 +14,7 @@ from leavezero.families import (
     _naive_bayes,
     _neighbors,
     _quadratic,
+    _smir,
     _sparse_linear,
     _svm,
 )
@@ -33,6 +34,7 @@ _MODULES = (
     _naive_bayes,
     _neighbors,
     _quadratic,
+    _smir,
     _sparse_linear,
     _svm,
 )

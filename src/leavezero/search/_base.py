@@ -11,6 +11,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.utils import get_tags
 
 from leavezero._random import integer_seed, seed_sequence, stream
+from leavezero._tables import take_rows
 from leavezero._typing import AnyArray, Ints, RandomState, Table
 from leavezero.augment import Choice, ValidationSet, resolve_augmenter
 from leavezero.engine import (
@@ -52,15 +53,20 @@ from leavezero.search._checks import (
     scoring_names,
 )
 from leavezero.search._failures import report_failures
+from leavezero.search._labels import last_step, marker_of, rows_with_label
 from leavezero.search._monitor import CallbackSupportMixin, Monitor, say, with_callbacks
 from leavezero.search._routing import Routed, route_fit, router, with_params
+from leavezero.search._trust import Kept, TrustMixin
 from leavezero.search._winner import WinnerMixin
 
 KEPT_CELLS = 2**27  # gains that are kept for statistics: half a gibibyte
 ANSWERED_ROWS = 5_000  # of V, by which models are compared
+AUTO_CONFIRMED = 5  # candidates that get folds at most, where an alarm asks for them
 
 
-class BaseSearchLZO(WinnerMixin, CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
+class BaseSearchLZO(
+    TrustMixin, WinnerMixin, CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator
+):
     """Base of all searches: a subclass says which strategy proposes candidates.
 
     Examples
@@ -82,7 +88,7 @@ class BaseSearchLZO(WinnerMixin, CallbackSupportMixin, MetaEstimatorMixin, BaseE
         scoring: Any = None,
         refit: Any = True,
         select: Any = "best",
-        confirm: int | None = None,
+        confirm: int | str | None = None,
         confirm_cv: Any = 5,
         error_score: Any = float("nan"),
         return_train_score: bool = False,
@@ -151,16 +157,17 @@ class BaseSearchLZO(WinnerMixin, CallbackSupportMixin, MetaEstimatorMixin, BaseE
         if self.unseen != "only":
             check_pairwise(self._template(), self.augmenter, owner)
         target = check_data(self._template(), X, y, owner)
+        labeled = rows_with_label(self._members().values(), target, owner)
         routed = route_fit(self, params, scoring, self._members(), len(target))
         root = seed_sequence(self.random_state)
         planner = Planner(owner)
         strategy = self._strategy(planner, target, root)
         looks = self._looks(planner, routed)
         if self.unseen == "only":
-            augmenter, replicates = None, _the_data(self._template(), X, target)
+            augmenter, replicates = None, _the_data(self._template(), X, target, labeled)
         else:
-            augmenter, replicates = self._draw(X, target, routed, planner, strategy, root)
-        job = self._job(X, target, replicates, scoring, routed, strategy, root)
+            augmenter, replicates = self._draw(X, target, labeled, routed, planner, strategy, root)
+        job = self._job(X, target, labeled, replicates, scoring, routed, strategy, root)
         job = replace(job, looks=looks, draws=self.unseen != "only")
         monitor = Monitor(self, X, target, next(iter(routed.fit.values())), strategy.n_trials)
         self.scorer_ = scoring.scorers
@@ -190,12 +197,15 @@ class BaseSearchLZO(WinnerMixin, CallbackSupportMixin, MetaEstimatorMixin, BaseE
             return
         if not interrupted:
             report_failures(outcome.records, job, type(self).__name__)
-        confirmation = None
-        if self.confirm is not None and not interrupted:
-            confirmation = Confirmation(int(self.confirm), self.confirm_cv, routed.groups)
-        conclusion = conclude(
-            job, outcome.records, rule, root, confirmation=confirmation, n_jobs=self.n_jobs
-        )
+        conclusion = conclude(job, outcome.records, rule, root)
+        self._kept = Kept(job, conclusion, routed.groups, root)
+        if self._wants_folds() and not interrupted:
+            most = AUTO_CONFIRMED if isinstance(self.confirm, str) else int(self.confirm or 0)
+            confirmation = Confirmation(most, self.confirm_cv, routed.groups)
+            conclusion = conclude(
+                job, outcome.records, rule, root, confirmation=confirmation, n_jobs=self.n_jobs
+            )
+            self._kept = replace(self._kept, conclusion=conclusion)
         self.fits_ = {
             "candidate": outcome.n_fits,
             "teacher": getattr(self.augmenter_, "n_fits_", 0),
@@ -205,10 +215,20 @@ class BaseSearchLZO(WinnerMixin, CallbackSupportMixin, MetaEstimatorMixin, BaseE
         self.cv_results_ = conclusion.table
         self._choose(conclusion, keeper)
 
+    def _wants_folds(self) -> bool:
+        """Tell whether a few candidates are to get folds: by the user's word, or by an alarm."""
+        if self.confirm != "auto":
+            return self.confirm is not None
+        alarms = self._kept.alarms(self)
+        for finding in alarms:
+            say(f"{type(self).__name__}: folds are asked. {finding.sentence}", 1, self.verbose)
+        return bool(alarms)
+
     def _draw(
         self,
         X: Table,
         target: AnyArray,
+        labeled: Ints | None,
         routed: Routed,
         planner: Planner,
         strategy: Strategy,
@@ -222,7 +242,16 @@ class BaseSearchLZO(WinnerMixin, CallbackSupportMixin, MetaEstimatorMixin, BaseE
         candidates = planner.candidates or [Planner(owner).candidate(self._template(), {})]
         n_new_rows = size * self.n_replicates
         dear = fits_are_dear(candidates, strategy.n_trials, n_rows, n_columns, n_new_rows)
-        choice: Choice = resolve_augmenter(self.augmenter, X, target, routed.groups, dear=dear)
+        members = self._members().values()
+        choice: Choice = resolve_augmenter(
+            self.augmenter,
+            X,
+            target,
+            routed.groups,
+            dear=dear,
+            unlabeled=None if labeled is None else marker_of(members),
+            judged={type(last_step(member)) for member in members},
+        )
         say(
             f"{owner}: V is drawn by {choice.augmenter!r}, because {choice.reason}.",
             1,
@@ -251,6 +280,7 @@ class BaseSearchLZO(WinnerMixin, CallbackSupportMixin, MetaEstimatorMixin, BaseE
         self,
         X: Table,
         target: AnyArray,
+        labeled: Ints | None,
         replicates: Replicates,
         scoring: Scoring,
         routed: Routed,
@@ -261,7 +291,7 @@ class BaseSearchLZO(WinnerMixin, CallbackSupportMixin, MetaEstimatorMixin, BaseE
         n_rows = len(target)
         given = None
         if self.return_train_score:
-            given = Replicates(ValidationSet(X, target), 1, replicates.classes, given=True)
+            given = _the_data(self._template(), X, target, labeled)
 
         def for_rows(drawn: Replicates | None) -> dict[str, Metric]:
             return {
@@ -281,6 +311,7 @@ class BaseSearchLZO(WinnerMixin, CallbackSupportMixin, MetaEstimatorMixin, BaseE
             given_metrics=for_rows(None),
             kept_rows=_some_rows(len(replicates.rows), KEPT_CELLS // strategy.n_trials, root),
             answered_rows=_some_rows(len(replicates.rows), ANSWERED_ROWS, root),
+            labeled=labeled,
             error_score=self.error_score,
         )
 
@@ -366,8 +397,10 @@ def _has_family(model: Any) -> bool:
     return family is not None and family.refuses(model) is None
 
 
-def _the_data(estimator: Any, X: Table, target: AnyArray) -> Replicates:
-    """Return the given rows in the place of V."""
+def _the_data(estimator: Any, X: Table, target: AnyArray, labeled: Ints | None) -> Replicates:
+    """Return the given rows that have a label in the place of V."""
+    if labeled is not None:
+        X, target = take_rows(X, labeled), target[labeled]
     classes = np.unique(target) if is_classifier(estimator) and target.ndim == 1 else None
     return Replicates(ValidationSet(X, target), 1, classes, given=True)
 

@@ -67,7 +67,7 @@ class CandidateSearchLZO(BaseSearchLZO):
         scoring: Any = None,
         refit: Any = True,
         select: Any = "best",
-        confirm: int | None = None,
+        confirm: int | str | None = None,
         confirm_cv: Any = 5,
         error_score: Any = float("nan"),
         return_train_score: bool = False,

@@ -6,16 +6,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.base import is_classifier, is_regressor
-from sklearn.pipeline import Pipeline
-from sklearn.semi_supervised import LabelPropagation, LabelSpreading, SelfTrainingClassifier
 from sklearn.utils import assert_all_finite, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from leavezero._tables import count_rows, plain
 from leavezero._typing import AnyArray, Table
-
-_SEMI_SUPERVISED = (LabelPropagation, LabelSpreading, SelfTrainingClassifier)
+from leavezero.augment import takes_unlabeled
+from leavezero.search._labels import last_step
 
 
 def check_estimator_kind(estimator: Any, owner: str, *, own_score: bool = True) -> None:
@@ -55,8 +53,8 @@ def check_data(estimator: Any, X: Table, y: AnyArray | None, owner: str) -> AnyA
     if is_regressor(estimator):
         return target.astype(np.float64)
     check_classification_targets(target)
-    _refuse_unlabelled(estimator, target, owner)
-    if is_classifier(estimator) and target.ndim == 1:
+    semi_supervised = takes_unlabeled(last_step(estimator))  # only labelled rows count there
+    if is_classifier(estimator) and target.ndim == 1 and not semi_supervised:
         classes = np.unique(target)
         if len(classes) < 2:
             raise ValueError(
@@ -64,16 +62,6 @@ def check_data(estimator: Any, X: Table, y: AnyArray | None, owner: str) -> AnyA
                 "Give rows of at least two classes: with one there is nothing to choose by."
             )
     return target
-
-
-def _refuse_unlabelled(estimator: Any, target: AnyArray, owner: str) -> None:
-    while isinstance(estimator, Pipeline):
-        estimator = estimator[-1]
-    if isinstance(estimator, _SEMI_SUPERVISED) and np.any(target == -1):
-        raise ValueError(
-            f"y given to {owner} marks rows as unlabelled (-1). Semi-supervised search is not "
-            "available yet: give the labelled rows only."
-        )
 
 
 def check_error_score(error_score: Any, owner: str) -> None:
@@ -131,10 +119,10 @@ def check_confirm(confirm: Any, refit: Any, owner: str) -> None:
     """Raise unless confirm is a number of candidates, and there is a metric to confirm by."""
     if confirm is None:
         return
-    if not is_count(confirm):
+    if not is_count(confirm) and not (isinstance(confirm, str) and confirm == "auto"):
         raise ValueError(
-            f"confirm of {owner} must be None or a positive int, the most candidates that get "
-            f"folds, got {confirm!r}. Use 5."
+            f'confirm of {owner} must be None, "auto" or a positive int, the most candidates that '
+            f"get folds, got {confirm!r}. Use 5."
         )
     if callable(refit):
         raise ValueError(

@@ -49,9 +49,11 @@ class GridSearchLZO(BaseSearchLZO):
         How a metric chooses: the highest score; the simplest candidate within one standard error
         of it (see :class:`OneStandardError` for what simple means); or the candidate that is best
         in most replicates.
-    confirm : int or None, default=None
+    confirm : int, "auto" or None, default=None
         At most so many candidates, those that cannot be told from the best, get folds too, and
         the mean of both scores decides among them. The model is still the one fitted to all rows.
+        "auto" asks for the folds of five only where a finding of :meth:`trust` warns whose
+        warnings are known to tell of a larger regret.
     confirm_cv : int or splitter, default=5
         The folds of ``confirm``; those of an int are shuffled.
     error_score : number or "raise", default=nan
@@ -152,7 +154,7 @@ class GridSearchLZO(BaseSearchLZO):
         scoring: Any = None,
         refit: Any = True,
         select: Any = "best",
-        confirm: int | None = None,
+        confirm: int | str | None = None,
         confirm_cv: Any = 5,
         error_score: Any = float("nan"),
         return_train_score: bool = False,

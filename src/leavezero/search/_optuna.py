@@ -205,7 +205,7 @@ class OptunaSearchLZO(BaseSearchLZO):
         scoring: Any = None,
         refit: Any = True,
         select: Any = "best",
-        confirm: int | None = None,
+        confirm: int | str | None = None,
         confirm_cv: Any = 5,
         error_score: Any = float("nan"),
         return_train_score: bool = False,

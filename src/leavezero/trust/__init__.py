@@ -2,5 +2,22 @@
 
 from leavezero.trust._bound import RiskBound, risk_bound
 from leavezero.trust._dimension import vc_dimension
+from leavezero.trust._evidence import Ballot, Evidence, Optimism
+from leavezero.trust._examine import examine
+from leavezero.trust._finding import Finding
+from leavezero.trust._levels import ALARMS, level_of
+from leavezero.trust._report import TrustReport
 
-__all__ = ["RiskBound", "risk_bound", "vc_dimension"]
+__all__ = [
+    "ALARMS",
+    "Ballot",
+    "Evidence",
+    "Finding",
+    "Optimism",
+    "RiskBound",
+    "TrustReport",
+    "examine",
+    "level_of",
+    "risk_bound",
+    "vc_dimension",
+]

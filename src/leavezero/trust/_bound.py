@@ -4,14 +4,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from leavezero.divergence import total_variation_limit
+from leavezero.divergence import CorollaryDivergence, total_variation_limit
+
+_LARGEST = float(np.log(2.0))
 
 
 @dataclass(frozen=True)
 class RiskBound:
-    """How far a candidate's risk may be from its loss on V (Li et al. 2020, Theorem 1).
+    """How far a candidate's risk may be from its loss on V (Li et al. 2020).
 
-    Every figure holds only if the divergence is the true one; an estimate of it errs downward.
+    With a divergence it is Theorem 1, with the terms of a :class:`CorollaryDivergence` it is
+    Corollary 1. Every figure holds only if the divergence is the true one; an estimate of it errs
+    downward.
 
     Parameters
     ----------
@@ -67,7 +71,7 @@ class RiskBound:
 
 
 def risk_bound(
-    divergence: float,
+    divergence: float | CorollaryDivergence,
     *,
     n_rows: int,
     dimension: float | None,
@@ -79,10 +83,14 @@ def risk_bound(
 ) -> RiskBound:
     """Return the terms of the bound between the risk and the loss on V.
 
+    It is what the right-hand side would be if the divergence were exact. Estimates of it err
+    downward, so that with one of them it is no bound; see :func:`jensen_shannon_augmenter`.
+
     Parameters
     ----------
-    divergence : float
-        The Jensen-Shannon divergence between the law of the data and that of V, in nats.
+    divergence : float or CorollaryDivergence
+        The Jensen-Shannon divergence between the law of the data and that of V, in nats
+        (Theorem 1); or what Corollary 1 puts in the place of its root.
     n_rows : int
         The rows of V, the paper's m.
     dimension : float or None
@@ -124,10 +132,15 @@ def risk_bound(
         )
     given = n_rows if n_given is None else n_given
     effective = min(n_rows, given // 2) if mixed else n_rows
-    variation = total_variation_limit(divergence)
+    if isinstance(divergence, CorollaryDivergence):
+        # The sum may pass what a divergence can be; beyond ln 2 no more can be said.
+        root, limit = divergence.root, min(divergence.root**2, _LARGEST)
+    else:
+        root, limit = float(np.sqrt(max(0.0, divergence))), divergence
+    variation = total_variation_limit(limit)
     return RiskBound(
-        shift_as_printed=loss_width * float(np.sqrt(divergence / 2.0)),
-        shift=loss_width * float(np.sqrt(2.0 * divergence)),
+        shift_as_printed=loss_width * root / float(np.sqrt(2.0)),
+        shift=loss_width * root * float(np.sqrt(2.0)),
         shift_tight=loss_width * variation,
         sampling_as_printed=_sampling(n_rows, dimension, delta),
         sampling=loss_width * _sampling(effective, dimension, delta / n_candidates),

@@ -1,0 +1,46 @@
+"""Candidates that share work and are fitted together."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from leavezero.engine._strategy import Trial
+from leavezero.families import Family, family_of
+
+MOST_TOGETHER = 64  # models of one group, which are in memory at the same time
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Trials that are one task, and the family that fits them where they are several."""
+
+    trials: tuple[Trial, ...]
+    family: Any = None
+
+
+def groups_of(trials: Sequence[Trial], seed: int) -> list[Group]:
+    """Return all trials in groups, both in an order that depends on the candidates only."""
+    ordered = sorted(trials, key=lambda trial: trial.candidate.key)
+    together: dict[Any, list[Trial]] = {}
+    families: dict[Any, Family] = {}
+    for at, trial in enumerate(ordered):
+        family, shared = _shared(trial, seed)
+        key = ("alone", at) if family is None else (family.name, trial.candidate.member, shared)
+        together.setdefault(key, []).append(trial)
+        if family is not None:
+            families[key] = family
+    return [
+        Group(tuple(found[start : start + MOST_TOGETHER]), families.get(key))
+        for key, found in together.items()
+        for start in range(0, len(found), MOST_TOGETHER)
+    ]
+
+
+def _shared(trial: Trial, seed: int) -> tuple[Family | None, Any]:
+    """Return the family that may fit a trial together with others, and what they must share."""
+    if trial.rows is not None or trial.passes is not None:
+        return None, None
+    estimator = trial.candidate.configured(seed)
+    family = family_of(estimator)
+    shared = None if family is None else family.shares(estimator)
+    return (None, None) if shared is None else (family, shared)

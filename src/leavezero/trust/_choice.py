@@ -1,0 +1,121 @@
+"""Findings about the choice: is it clear, do the witnesses agree, is it inside the grid."""
+
+from collections.abc import Sequence
+from itertools import combinations
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from scipy.stats import spearmanr
+
+from leavezero._typing import Floats, Params
+from leavezero.trust._advice import CONFIRM, MORE_ROWS, WIDEN
+from leavezero.trust._evidence import Ballot
+from leavezero.trust._finding import Finding, Level, not_applicable
+from leavezero.trust._levels import level_of
+
+FEWEST_RANKED = 3
+
+
+def stability(ballot: Ballot) -> Finding:
+    """LZ05: how often the winner wins over resamples and replicates."""
+    if len(ballot.scores) < 2:
+        return not_applicable("LZ05", "There is one candidate only.")
+    wins, by_replicate = (_wins(s, ballot.best) for s in (ballot.resampled, ballot.splits))
+    n_near = len(ballot.contenders)
+    level: Level = level_of("LZ05", wins)
+    if n_near > 1 and (level == "ok" or ballot.confirmed):
+        level = "note"  # ties are worth knowing; folds have been asked already
+    near = "and stands alone" if n_near <= 1 else f"and {n_near} candidates cannot be told from it"
+    sentence = (
+        f"The winner wins in {wins:.0%} of the resamples and {by_replicate:.0%} of the "
+        f"replicates, {near}."
+    )
+    return Finding("LZ05", level, sentence, wins, MORE_ROWS if level == "warning" else None)
+
+
+def agreement(ballot: Ballot) -> Finding:
+    """LZ06: whether V and unseen rows, and the members of a portfolio, rank candidates alike."""
+    pairs = {}
+    if ballot.by_member is not None:
+        found = [_rank_correlation(a, b) for a, b in combinations(ballot.by_member, 2)]
+        pairs["the members of the portfolio"] = _lowest(found)
+    pairs["V and unseen rows"] = _rank_correlation(ballot.augmented, ballot.unseen)
+    known = {who: value for who, value in pairs.items() if value is not None}
+    if not known:
+        why = "There are no two witnesses that rank at least three candidates."
+        return not_applicable("LZ06", why)
+    worst = min(known.values())
+    level = level_of("LZ06", worst)
+    said = "; ".join(f"{who} {value:+.2f}" for who, value in known.items())
+    sentence = f"Rank correlations of the candidates: {said} (1 is the same order)."
+    return Finding("LZ06", level, sentence, worst, None if level == "ok" else CONFIRM)
+
+
+def edge(ballot: Ballot) -> Finding:
+    """LZ07: whether the winner, and all that cannot be told from it, stand at the grid's edge."""
+    won = ballot.params[ballot.best]
+    near = [ballot.params[at] for at in ballot.contenders]
+    tried = {name: _numbers_of(name, ballot.params) for name in won}
+    ranges = {name: values for name, values in tried.items() if len(values) >= FEWEST_RANKED}
+    if not ranges:
+        return not_applicable("LZ07", "No parameter was tried with three numbers or more.")
+    at_edge = [
+        f"{name}={won[name]!r} ({'lowest' if won[name] == values[0] else 'highest'} tried)"
+        for name, values in ranges.items()
+        if won[name] in (values[0], values[-1])
+        and not _is_natural(won[name])
+        and all(params.get(name) == won[name] for params in near)
+    ]
+    if not at_edge:
+        return Finding("LZ07", "ok", "The winner stands inside the grid.", 0.0)
+    sentence = f"The winner stands at the edge of the grid: {', '.join(at_edge)}."
+    count = float(len(at_edge))
+    return Finding("LZ07", level_of("LZ07", count), sentence, count, WIDEN)
+
+
+def curse(ballot: Ballot) -> Finding:
+    """LZ10: how much of the best score is luck on V."""
+    if not np.isfinite(ballot.corrected):
+        return not_applicable("LZ10", "The score cannot be resampled.")
+    luck = ballot.raw - ballot.corrected
+    errors = luck / ballot.standard_error if ballot.standard_error > 0 else 0.0
+    level = level_of("LZ10", errors)
+    sentence = (
+        f"The best score is {ballot.raw:.4f}, and {ballot.corrected:.4f} without its luck on V "
+        f"({errors:.2f} standard errors)."
+    )
+    advice = None if level == "ok" else f"Report {ballot.corrected:.4f} rather than the best score."
+    return Finding("LZ10", level, sentence, errors, advice)
+
+
+def _wins(scores: Floats, best: int) -> float:
+    """Return in how many columns the best is not beaten."""
+    top = np.nanmax(np.where(np.isnan(scores), -np.inf, scores), axis=0)
+    return float(np.mean(scores[best] >= top - 1e-12))
+
+
+def _rank_correlation(first: Floats, second: Floats) -> float | None:
+    known = np.isfinite(first) & np.isfinite(second)
+    first, second = first[known], second[known]
+    if len(first) < FEWEST_RANKED or np.ptp(first) == 0.0 or np.ptp(second) == 0.0:
+        return None
+    return float(spearmanr(first, second).statistic)
+
+
+def _lowest(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return min(known) if known else None
+
+
+def _numbers_of(name: str, params: Sequence[Params]) -> list[float]:
+    """Return the numbers that a parameter was tried with, sorted; empty if it had others too."""
+    values = [row[name] for row in params if name in row]
+    if not all(isinstance(v, Real) and not isinstance(v, bool) for v in values):
+        return []
+    return sorted(set(values))
+
+
+def _is_natural(value: Any) -> bool:
+    """Tell whether a grid cannot well go beyond a value: none, one, or all."""
+    return bool(value in (0, 1))
