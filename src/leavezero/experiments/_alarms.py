@@ -1,13 +1,13 @@
 """How much more regret there is where a finding warns, from the lines of the trust study."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from leavezero._typing import Bools, Floats, Ints
 from leavezero.experiments._runner import Line
-from leavezero.trust import level_of
+from leavezero.trust import LIMITS, Limits
 
 N_RESAMPLES = 2_000
 _FEWEST = 5  # choices on either side; else there is nothing to say
@@ -56,7 +56,12 @@ class Alarm:
         return bool(self.low > 0.0)
 
 
-def alarms(lines: Iterable[Line], ways: Sequence[str] | None = None, seed: int = 0) -> list[Alarm]:
+def alarms(
+    lines: Iterable[Line],
+    ways: Sequence[str] | None = None,
+    limits: Mapping[str, Limits] = LIMITS,
+    seed: int = 0,
+) -> list[Alarm]:
     """Return for each finding what its warnings tell of regret.
 
     Levels are found anew from the figures, so that limits can be tried without another run.
@@ -67,6 +72,8 @@ def alarms(lines: Iterable[Line], ways: Sequence[str] | None = None, seed: int =
         Those of a :class:`TrustStudy`.
     ways : list of str or None, default=None
         Which ways to draw V are looked at; None for all.
+    limits : mapping of str to Limits, default=LIMITS
+        Which findings to look at, and from which figure on they warn.
     seed : int, default=0
         Of the resamples of data sets.
 
@@ -96,17 +103,17 @@ def alarms(lines: Iterable[Line], ways: Sequence[str] | None = None, seed: int =
         code: [(d, r, f[code][0]) for d, r, f in choices if code in f and f[code][0] is not None]
         for code in codes
     }
-    return [_alarm(code, rows, seed) for code, rows in known.items() if rows and _has_level(code)]
+    return [
+        _alarm(code, limits[code], rows, seed)
+        for code, rows in known.items()
+        if rows and code in limits
+    ]
 
 
-def _has_level(code: str) -> bool:
-    return code != "LZ11"  # it has several figures, each with a level of its own
-
-
-def _alarm(code: str, rows: Sequence[tuple[str, float, float]], seed: int) -> Alarm:
+def _alarm(code: str, limits: Limits, rows: Sequence[tuple[str, float, float]], seed: int) -> Alarm:
     names, places = np.unique([data for data, *_ in rows], return_inverse=True)
     regrets = np.array([regret for _, regret, _ in rows])
-    warned = np.array([level_of(code, figure) == "warning" for *_, figure in rows])
+    warned = np.array([limits.level(figure) == "warning" for *_, figure in rows])
     low = high = np.nan
     if min(warned.sum(), (~warned).sum()) >= _FEWEST:
         low, high = _interval(places, len(names), regrets, warned, seed)

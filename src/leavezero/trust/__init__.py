@@ -5,14 +5,16 @@ from leavezero.trust._dimension import vc_dimension
 from leavezero.trust._evidence import Ballot, Evidence, Optimism
 from leavezero.trust._examine import examine
 from leavezero.trust._finding import Finding
-from leavezero.trust._levels import ALARMS, level_of
+from leavezero.trust._levels import ALARMS, LIMITS, Limits, level_of
 from leavezero.trust._report import TrustReport
 
 __all__ = [
     "ALARMS",
+    "LIMITS",
     "Ballot",
     "Evidence",
     "Finding",
+    "Limits",
     "Optimism",
     "RiskBound",
     "TrustReport",

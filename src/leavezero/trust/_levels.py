@@ -10,7 +10,14 @@ from leavezero.trust._finding import Level
 
 @dataclass(frozen=True)
 class Limits:
-    """Where a note begins, and where a warning, if ever; of some figures the low ones are bad."""
+    """Where a note begins, and where a warning, if ever; of some figures the low ones are bad.
+
+    Examples
+    --------
+    >>> from leavezero.trust import Limits
+    >>> Limits(30, 10, falling=True).level(20)
+    'note'
+    """
 
     note: float
     warning: float | None
