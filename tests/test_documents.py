@@ -41,3 +41,13 @@ def test_every_figure_in_a_table_comes_from_the_results():
     ]
     assert rows
     assert [row for row in rows if row not in made] == []
+
+
+def test_every_decimal_on_the_page_of_results_comes_from_them():
+    """A verdict quotes figures that a command made, signs aside."""
+    made = "".join(page.read_text() for page in (ROOT / "results").rglob("*.md"))
+    known = set(re.findall(r"\d+\.\d+", made))
+    text = re.sub(r"```.*?```", "", (ROOT / "docs" / "results.md").read_text(), flags=re.DOTALL)
+    told = re.findall(r"(?<![\w.])\d+\.\d+(?![\w.]\w)", text)
+    assert told
+    assert sorted(set(told) - known) == []

@@ -16,7 +16,7 @@ from leavezero.augment import (
     TeacherLabeled,
     ValidationSet,
 )
-from leavezero.engine import OneStandardError, Selection
+from leavezero.engine import Journal, OneStandardError, Selection
 from leavezero.search import (
     CandidateSearchLZO,
     GridSearchLZO,
@@ -41,6 +41,7 @@ __all__ = [
     "GridSearchLZO",
     "HalvingGridSearchLZO",
     "HalvingRandomSearchLZO",
+    "Journal",
     "LabelInvariantMixup",
     "OneStandardError",
     "OptunaSearchLZO",

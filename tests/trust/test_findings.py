@@ -218,6 +218,8 @@ def test_times_twins_groups_and_sorted_targets_are_noticed():
     days = pd.date_range("2020-01-01", periods=len(y))
     dated = pd.DataFrame({"when": days, "x": X[:, 0]})
     assert "'when'" in finding("LZ11", replace(base, X=dated)).sentence
+    mixed_up = dated.sample(frac=1.0, random_state=0)
+    assert finding("LZ11", replace(base, X=mixed_up)).level == "ok"
     rising = np.column_stack([X, np.arange(len(y))])
     assert finding("LZ11", replace(base, X=rising)).level == "warning"
     twice = replace(base, X=np.vstack([X[:60], X[:60]]))

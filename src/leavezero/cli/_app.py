@@ -10,7 +10,9 @@ import typer
 from leavezero._version import __version__
 from leavezero.cli._datasets import fetch_datasets, list_datasets
 from leavezero.cli._demo import show_demo
+from leavezero.cli._journal import show_journal
 from leavezero.cli._reproduce import reproduce_table
+from leavezero.cli._telling import needs_tools, plain_endings
 from leavezero.experiments import REPRODUCTIONS, Wish
 
 app = typer.Typer(
@@ -21,6 +23,8 @@ app = typer.Typer(
 )
 datasets_app = typer.Typer(help="Named data sets for experiments.", no_args_is_help=True)
 app.add_typer(datasets_app, name="datasets")
+journal_app = typer.Typer(help="What a search has written down.", no_args_is_help=True)
+app.add_typer(journal_app, name="journal")
 
 
 def _print_version(wanted: bool) -> None:
@@ -82,6 +86,96 @@ def reproduce(
         reproduce_table(table, wish, out=out, n_jobs=jobs)
 
 
+@app.command()
+def select(
+    table: Annotated[Path, typer.Argument(help="A CSV, TSV, Parquet or Arrow file.")],
+    target: Annotated[str, typer.Option(help="The column to predict.")],
+    task: Annotated[
+        str | None, typer.Option(help="classification or regression; else the values tell.")
+    ] = None,
+    models: Annotated[
+        str | None,
+        typer.Option(help="Names with commas: linear,svm,forest,boosting,knn,bayes,tree."),
+    ] = None,
+    grid: Annotated[
+        Path | None,
+        typer.Option(help="Your own candidates in a TOML file; see docs/command-line.md."),
+    ] = None,
+    metric: Annotated[
+        str | None, typer.Option(help="A scorer of scikit-learn; else accuracy, or r2 for numbers.")
+    ] = None,
+    augmenter: Annotated[
+        str,
+        typer.Option(
+            help="What draws the validation set: auto, mixup, neighbor-mixup, gaussian, "
+            "gaussian-mixture, copula, portfolio, teacher-copula."
+        ),
+    ] = "auto",
+    confirm: Annotated[
+        str | None, typer.Option(help="Folds for at most so many candidates, or auto.")
+    ] = None,
+    keep: Annotated[
+        list[str] | None, typer.Option(help="A column that stays; may be repeated.")
+    ] = None,
+    drop: Annotated[
+        list[str] | None, typer.Option(help="A column that goes; may be repeated.")
+    ] = None,
+    jobs: Annotated[int, typer.Option(min=-1, help="Workers; -1 for all cores.")] = -1,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the validation set and models.")] = 0,
+    out: Annotated[
+        Path | None, typer.Option(help="The folder for model and results; else leavezero-TABLE.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing but errors.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+) -> None:
+    """Choose a model for a column of a table, and leave it where predict finds it."""
+    needs_tools()
+    with plain_endings(debug):
+        from leavezero.cli._select import select_from_table, wish_of  # pandas takes its time
+
+        wish = wish_of(
+            models,
+            confirm,
+            target=target,
+            task=task,
+            grid=grid,
+            metric=metric,
+            augmenter=augmenter,
+            jobs=jobs,
+            seed=seed,
+            keep=tuple(keep or ()),
+            drop=tuple(drop or ()),
+        )
+        done = select_from_table(table, wish, out=out, quiet=quiet, as_json=as_json)
+    if not done:
+        raise typer.Exit(1)
+
+
+@app.command()
+def predict(
+    model: Annotated[Path, typer.Argument(help="A model.skops that select wrote.")],
+    table: Annotated[Path, typer.Argument(help="A table with the columns of the first one.")],
+    out: Annotated[
+        Path | None, typer.Option(help="The file to write: .csv, .tsv or .parquet.")
+    ] = None,
+    trust: Annotated[
+        list[str] | None, typer.Option(help="A type that the model may hold; may be repeated.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing but errors.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print what was written as JSON.")
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+) -> None:
+    """Add predictions, and probabilities where there are any, to the rows of a table."""
+    needs_tools()
+    with plain_endings(debug):
+        from leavezero.cli._predict import predict_table  # pandas takes its time
+
+        predict_table(model, table, out=out, trust=tuple(trust or ()), quiet=quiet, as_json=as_json)
+
+
 @datasets_app.command("list")
 def datasets_list(
     data: Annotated[
@@ -105,14 +199,23 @@ def datasets_fetch(
         fetch_datasets(names, to)
 
 
+@journal_app.command("show")
+def journal_show(
+    file: Annotated[Path, typer.Argument(help="The file that a search was given as journal.")],
+) -> None:
+    """Show which search a journal belongs to and what is finished; the file is only read."""
+    with _plain_errors():
+        show_journal(file)
+
+
 @contextmanager
 def _plain_errors() -> Iterator[None]:
-    """End with 2 and one sentence where the user should say something else, with 1 offline."""
+    """End with one sentence: 2 where the user should say something else, 1 if a device fails."""
     try:
         yield
     except ValueError as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(2) from error
-    except ConnectionError as error:
+    except OSError as error:  # no connection, or a file that cannot be read
         typer.echo(str(error), err=True)
         raise typer.Exit(1) from error

@@ -4,6 +4,9 @@ from leavezero.engine._conclude import Conclusion, Confirmation, conclude, witne
 from leavezero.engine._cost import fits_are_dear
 from leavezero.engine._draw import Replicates, draw_replicates, origin_means, replicate_size
 from leavezero.engine._finals import both_heard, final_scores
+from leavezero.engine._journal import Journal, OpenJournal
+from leavezero.engine._journal_identity import Part, identity
+from leavezero.engine._journal_show import JournalSummary, summarize_journal
 from leavezero.engine._judge import Verdict, judge, score_replicates
 from leavezero.engine._keep import AllModels, BestModel, Keeper, NoModel
 from leavezero.engine._metrics import Metric, default_metric, resolve_metric
@@ -39,11 +42,15 @@ __all__ = [
     "Confirmation",
     "HighestScore",
     "Job",
+    "Journal",
+    "JournalSummary",
     "Keeper",
     "Metric",
     "NoModel",
     "OneStandardError",
+    "OpenJournal",
     "Outcome",
+    "Part",
     "Planner",
     "Record",
     "Replicates",
@@ -67,6 +74,7 @@ __all__ = [
     "draw_replicates",
     "final_scores",
     "fits_are_dear",
+    "identity",
     "in_blocks",
     "judge",
     "limited_threads",
@@ -82,5 +90,6 @@ __all__ = [
     "run",
     "score_replicates",
     "standard_error",
+    "summarize_journal",
     "witness_of",
 ]

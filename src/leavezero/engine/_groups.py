@@ -7,8 +7,6 @@ from typing import Any
 from leavezero.engine._strategy import Trial
 from leavezero.families import Family, family_of
 
-MOST_TOGETHER = 64  # models of one group, which are in memory at the same time
-
 
 @dataclass(frozen=True, eq=False)
 class Group:
@@ -30,10 +28,18 @@ def groups_of(trials: Sequence[Trial], seed: int) -> list[Group]:
         if family is not None:
             families[key] = family
     return [
-        Group(tuple(found[start : start + MOST_TOGETHER]), families.get(key))
+        Group(tuple(part), families.get(key))
         for key, found in together.items()
-        for start in range(0, len(found), MOST_TOGETHER)
+        for part in _parts(found, families.get(key), seed)
     ]
+
+
+def _parts(trials: list[Trial], family: Family | None, seed: int) -> list[list[Trial]]:
+    """Return the trials of a group in parts that are not too large."""
+    if family is None:
+        return [trials]
+    most = family.most_together(trials[0].candidate.configured(seed))
+    return [trials[start : start + most] for start in range(0, len(trials), most)]
 
 
 def _shared(trial: Trial, seed: int) -> tuple[Family | None, Any]:

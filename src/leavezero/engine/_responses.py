@@ -23,7 +23,7 @@ class Responses:
         self._model = model
         self._X = X
         self._said: dict[str, AnyArray] = {}
-        self._ready = dict(said or {})  # known before anybody asks
+        self._ready = {} if said is None else said  # known before anybody asks
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name != "__sklearn_tags__":

@@ -2,7 +2,8 @@
 
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from leavezero.engine._draw import Replicates
 from leavezero.engine._finals import main_scores, rounded
 from leavezero.engine._groups import Group, groups_of
 from leavezero.engine._judge import Verdict, judge
-from leavezero.engine._metrics import Metric
+from leavezero.engine._metrics import Metric, metric_for
 from leavezero.engine._plan import Candidate
 from leavezero.engine._responses import Responses
 from leavezero.engine._strategy import Strategy, Trial
@@ -23,6 +24,7 @@ from leavezero.engine._threads import limited_threads
 from leavezero.engine._unseen import Sight, look
 
 if TYPE_CHECKING:
+    from leavezero.engine._journal import OpenJournal
     from leavezero.engine._keep import Keeper
 
 SHARED_CELLS = 2**26  # answers of models that are asked together: half a gibibyte
@@ -71,6 +73,7 @@ class Record:
     scoring_errors: Mapping[str, str] = field(default_factory=dict)
     sight: Sight = field(default_factory=Sight)
     model: Any = field(default=None, repr=False)
+    stored: bool = False  # read from a journal, not fitted now
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,11 +92,12 @@ def run(
     *,
     n_jobs: int | None,
     watch: Callable[[Record], bool],
+    journal: "OpenJournal | None" = None,
 ) -> Outcome:
     """Fit and score what the strategy proposes, round by round.
 
     ``watch`` hears every record as it arrives; if it says True no further trial is begun. What is
-    finished is kept, also when the user interrupts.
+    finished is kept, also when the user interrupts. What a journal knows is not fitted.
     """
     table: dict[int, Record] = {}
     n_fits = 0
@@ -102,8 +106,8 @@ def run(
     try:
         while not stopped and (trials := strategy.ask()):
             told: dict[int, Record] = {}
-            for record in _in_parallel(job, trials, keeper, n_jobs):
-                n_fits += record.trial.model is None
+            for record in _in_parallel(job, trials, keeper, n_jobs, journal):
+                n_fits += record.trial.model is None and not record.stored
                 if record.trial.may_win or record.trial.passes is None:
                     keeper.offer(record)
                 row = record.trial.row
@@ -123,41 +127,60 @@ def run(
 
 
 def _in_parallel(
-    job: Job, trials: Sequence[Trial], keeper: "Keeper", n_jobs: int | None
+    job: Job,
+    trials: Sequence[Trial],
+    keeper: "Keeper",
+    n_jobs: int | None,
+    journal: "OpenJournal | None",
 ) -> Iterator[Record]:
     """Yield records as they are finished; work begins in canonical order.
 
     What is fitted together is one task.
     """
+    groups = groups_of(trials, job.seed)
+    # What is finished must not wait for others of its batch before it is safe.
+    batch_size = "auto" if journal is None else 1
 
-    def tasks() -> Iterator[Any]:
-        for group in groups_of(trials, job.seed):
-            yield delayed(run_group)(job, group, keeper.floor())
+    def work(some: Iterable[Group]) -> Iterator[list[Record]]:
+        tasks = (delayed(run_group)(job, group, keeper.floor()) for group in some)
+        workers = Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=batch_size)
+        return workers(tasks)
 
-    for records in Parallel(n_jobs=n_jobs, return_as="generator_unordered")(tasks()):
+    for records in work(groups) if journal is None else journal.through(groups, work):
         yield from records
 
 
 def run_group(job: Job, group: Group, floor: float) -> list[Record]:
     """Fit and score candidates that share work; one by one if they cannot be fitted together."""
-    if len(group.trials) == 1:
-        return [run_trial(job, group.trials[0], floor)]
-    started = time.perf_counter()
-    models = [trial.candidate.configured(job.seed) for trial in group.trials]
-    params = job.fit_params.get(group.trials[0].candidate.member, {})
-    try:
-        if params:
-            raise ValueError("fit was given parameters that the family does not know")
-        with limited_threads():
-            group.family.fit_many(models, job.X, job.y)
-    except Exception:  # the one that cannot be fitted is found, and reported, by itself
+    n_trials = len(group.trials)
+    if group.family is None or (n_trials == 1 and not group.family.pays_alone):
         return [run_trial(job, trial, floor) for trial in group.trials]
-    each = (time.perf_counter() - started) / len(models)
+    started = time.perf_counter()
+    models = None
+    # Who cannot be fitted is found, and reported, alone.
+    with limited_threads(), suppress(Exception):
+        models = _fitted_together(job, group)
+    if models is None:
+        return [run_trial(job, trial, floor) for trial in group.trials]
+    fitted = time.perf_counter()
     said = _said_together(job, group.family, models)
-    return [
+    asked = (time.perf_counter() - fitted) / n_trials
+    each = (fitted - started) / n_trials
+    records = (
         _judged(job, trial, model, each, floor, answers)
         for trial, model, answers in zip(group.trials, models, said, strict=True)
-    ]
+    )
+    return [replace(record, score_time=record.score_time + asked) for record in records]
+
+
+def _fitted_together(job: Job, group: Group) -> list[Any]:
+    params = job.fit_params.get(group.trials[0].candidate.member, {})
+    others = sorted(set(params) - {"sample_weight"})
+    if others:
+        raise ValueError(f"fit was given {', '.join(others)}, which families do not know")
+    models = [trial.candidate.configured(job.seed) for trial in group.trials]
+    group.family.fit_many(models, job.X, job.y, **params)
+    return models
 
 
 def _said_together(
@@ -168,8 +191,23 @@ def _said_together(
     width = 1 if job.replicates.classes is None else len(job.replicates.classes)
     if not job.draws or len(models) * len(job.replicates.rows) * width > SHARED_CELLS:
         return silent
-    with limited_threads():
-        return family.respond_many(models, job.replicates.rows.X) or silent
+    try:
+        with limited_threads():
+            said = family.respond_many(models, job.replicates.rows.X) or silent
+            return [_wanted(job, *pair) for pair in zip(models, said, strict=True)]
+    except Exception:  # the model that cannot answer says so when it is asked by itself
+        return silent
+
+
+def _wanted(
+    job: Job, model: Any, said: Mapping[str, AnyArray] | None
+) -> Mapping[str, AnyArray] | None:
+    """Return the answers that metrics ask for, as some families make them when they are taken."""
+    metrics = [metric_for(model, metric) for metric in job.metrics.values()]
+    labels_only = all(metric.needs_labels_only for metric in metrics)
+    if said is None or not labels_only:
+        return said
+    return {"predict": said["predict"]} if "predict" in said else {}
 
 
 def run_trial(job: Job, trial: Trial, floor: float) -> Record:

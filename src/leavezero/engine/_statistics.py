@@ -91,7 +91,9 @@ def resample(
     A unit weighs the product of its origins' counts, and is outside where none was drawn.
     """
     n_candidates, n_units = witness.gains.shape
-    n_drawn = n_units if witness.origins is None else witness.n_given
+    n_drawn = n_units
+    if witness.origins is not None:  # where only some given rows have a label, more have a number
+        n_drawn = max(witness.n_given, int(witness.origins.max(initial=-1)) + 1)
     rng = stream(root, "resamples")
     inside = np.empty((n_candidates, n_resamples))
     outside = np.empty((n_candidates, n_resamples))

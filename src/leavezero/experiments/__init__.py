@@ -15,6 +15,7 @@ from leavezero.experiments._families import (
     text_families,
 )
 from leavezero.experiments._known import REPRODUCTIONS
+from leavezero.experiments._labeled_folds import labeled_fold_accuracy
 from leavezero.experiments._pages import Page, pages_markdown
 from leavezero.experiments._paper_figures import Printed
 from leavezero.experiments._progress import time_left
@@ -24,6 +25,10 @@ from leavezero.experiments._regret_table import RegretTable, regret_table
 from leavezero.experiments._reproductions import Plan, Reproduction, Runnable, Wish, plan
 from leavezero.experiments._runner import read_lines, run_all
 from leavezero.experiments._selectors import augmenting_selectors
+from leavezero.experiments._small import SmallDraws, SmallStudy
+from leavezero.experiments._small_figures import draw_bias, draw_calibration, draw_spread
+from leavezero.experiments._small_pages import draws_pages, small_pages
+from leavezero.experiments._small_results import SmallResults, small_results
 from leavezero.experiments._studies import HELD_BACK, STUDIES, TUNED_ON
 from leavezero.experiments._table3 import Table3
 from leavezero.experiments._table3_figures import (
@@ -33,6 +38,9 @@ from leavezero.experiments._table3_figures import (
 )
 from leavezero.experiments._table3_pages import paper_pages, table3_pages
 from leavezero.experiments._table3_results import Table3Results, table3_results
+from leavezero.experiments._table5 import Table5
+from leavezero.experiments._table5_pages import table5_pages
+from leavezero.experiments._table5_results import Table5Results, table5_results
 from leavezero.experiments._trust import TrustStudy
 from leavezero.experiments._unseen import UnseenStudy, with_unseen
 
@@ -53,8 +61,13 @@ __all__ = [
     "RegretTable",
     "Reproduction",
     "Runnable",
+    "SmallDraws",
+    "SmallResults",
+    "SmallStudy",
     "Table3",
     "Table3Results",
+    "Table5",
+    "Table5Results",
     "TrustStudy",
     "UnseenStudy",
     "Wish",
@@ -64,10 +77,15 @@ __all__ = [
     "compare",
     "count_wins",
     "demo_grids",
+    "draw_bias",
+    "draw_calibration",
     "draw_critical_differences",
     "draw_differences",
     "draw_regret",
+    "draw_spread",
     "draw_time_against_accuracy",
+    "draws_pages",
+    "labeled_fold_accuracy",
     "pages_markdown",
     "paper_pages",
     "plan",
@@ -77,8 +95,12 @@ __all__ = [
     "run_all",
     "run_demo",
     "signed_rank_p",
+    "small_pages",
+    "small_results",
     "table3_pages",
     "table3_results",
+    "table5_pages",
+    "table5_results",
     "text_families",
     "time_left",
     "with_confirmed",

@@ -14,26 +14,14 @@ loss is loss(T); labels are put right, the nearest misses first, until the numbe
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.ensemble import (
-    BaggingClassifier,
-    BaggingRegressor,
-    ExtraTreesClassifier,
-    ExtraTreesRegressor,
-    RandomForestClassifier,
-    RandomForestRegressor,
-)
+from sklearn.ensemble import BaggingClassifier, BaggingRegressor
 from sklearn.utils import check_array
 
 from leavezero._typing import AnyArray, Bools, Floats, Ints, Table
 from leavezero.families._base import Family, Unseen
 from leavezero.families._fitted_to import fitted_codes, fitted_numbers, other_rows
+from leavezero.families._stages import FORESTS, fit_stages, respond_stages, stages_key
 
-FORESTS = (
-    RandomForestClassifier,
-    RandomForestRegressor,
-    ExtraTreesClassifier,
-    ExtraTreesRegressor,
-)
 FEWEST_VOICES = 3.0
 
 
@@ -86,6 +74,23 @@ class BaggedFamily(Family):
         answer: Any = _labels if classifier else _numbers
         responses = answer(model, voices, truth, known)
         return Unseen("out-of-bag", responses, None if known.all() else known, _doubt(voices))
+
+    def shares(self, estimator: Any) -> Any:
+        """Return all parameters but the number of trees; bagging is fitted one by one.
+
+        Bagging keeps where its members' rows came from in no public attribute.
+        """
+        return stages_key(estimator) if type(estimator) in FORESTS else None
+
+    def fit_many(
+        self, estimators: list[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None
+    ) -> None:
+        """Fit the largest forest; the others are its first trees, bit for bit."""
+        fit_stages(estimators, X, y, sample_weight)
+
+    def respond_many(self, models: list[Any], X: Table) -> list[dict[str, AnyArray]] | None:
+        """Return what each forest says, every tree asked once; equal bit for bit."""
+        return respond_stages(models, X)
 
 
 def _rows(model: Any, X: Table) -> Any:

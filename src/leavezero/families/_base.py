@@ -1,12 +1,13 @@
 """What a family is: all that we know about one kind of estimator."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from leavezero._typing import AnyArray, Bools, Floats, Ints, Table
 
+MOST_TOGETHER = 64  # models that are in memory at the same time
 Kind = Literal["exact", "approximate", "out-of-bag", "folds"]
 
 
@@ -64,6 +65,7 @@ class Family(ABC):
     """
 
     name: str = "unnamed"
+    pays_alone: bool = False  # whether fitting and asking together is faster for one model too
 
     @abstractmethod
     def covers(self, estimator: Any) -> bool:
@@ -90,10 +92,22 @@ class Family(ABC):
         """
         return None
 
-    def fit_many(self, estimators: list[Any], X: Table, y: AnyArray) -> None:
-        """Fit estimators that share something, each as by itself, doing the shared work once."""
+    def most_together(self, estimator: Any) -> int:
+        """Return how many estimators like this one are fitted together at most."""
+        return MOST_TOGETHER
+
+    def fit_many(
+        self, estimators: list[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None
+    ) -> None:
+        """Fit estimators that share something, each as by itself, doing the shared work once.
+
+        What cannot be fitted together is an error; the estimators are then fitted one by one.
+        """
         raise ValueError(f"the family {self.name} fits its estimators one by one.")
 
-    def respond_many(self, models: list[Any], X: Table) -> list[dict[str, AnyArray]] | None:
-        """Return what models fitted together say of rows, by method; None if it is no faster."""
+    def respond_many(self, models: list[Any], X: Table) -> Sequence[Mapping[str, AnyArray]] | None:
+        """Return what models fitted together say of rows, by method; None if it is no faster.
+
+        A method that is missing is asked of the model itself.
+        """
         return None

@@ -1,9 +1,10 @@
 """Pipelines and votes: what their parts say about rows that they have not seen."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.compose import ColumnTransformer
 from sklearn.cross_decomposition import PLSSVD
 from sklearn.ensemble import VotingClassifier, VotingRegressor
@@ -13,11 +14,17 @@ from sklearn.feature_selection import SelectorMixin, VarianceThreshold
 from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.utils import get_tags
 
+from leavezero._tables import count_rows, take_rows
 from leavezero._typing import AnyArray, Bools, Floats, Table
-from leavezero.families._base import Family, Kind, Unseen
+from leavezero.families._base import MOST_TOGETHER, Family, Kind, Unseen
 from leavezero.families._registry import family_of
+from leavezero.families._together import blocks_of, digest, fit_each, n_columns
 
 NOTHING = (None, "passthrough", "drop")
+METHODS = ("predict", "predict_proba", "decision_function")
+MOST_CELLS = 2**27  # of transformed rows that are kept for all: a gibibyte
+FEW_TOGETHER = 8  # so that other workers have something to do
+PROBE = slice(0, 100)  # rows that tell how wide the others will be
 
 
 class PipelineFamily(Family):
@@ -28,6 +35,7 @@ class PipelineFamily(Family):
     """
 
     name = "pipeline"
+    pays_alone = True  # its last step may, and nothing is lost if not
 
     def covers(self, estimator: Any) -> bool:
         """Tell whether the estimator is a Pipeline itself, not a subclass."""
@@ -51,7 +59,89 @@ class PipelineFamily(Family):
         told = _family(last).unseen(last, rows, y, sample_weight)
         learned = not all(_learns_nothing(step) for step in before)
         kind: Kind = "approximate" if learned else told.kind
-        return Unseen(kind, told.responses, told.known, told.doubt)
+        return Unseen(kind, told.responses, told.known, told.doubt, told.rows)
+
+    def most_together(self, estimator: Any) -> int:
+        """Return fewer where only the steps before the last are shared: the rest is one by one."""
+        return FEW_TOGETHER if _last_shares(estimator.steps[-1][1])[0] is None else MOST_TOGETHER
+
+    def shares(self, estimator: Any) -> Any:
+        """Return the steps before the last one, and what the last one shares by itself."""
+        *before, (_, last) = estimator.steps
+        asks_more = getattr(estimator, "transform_input", None) is not None  # scikit-learn >= 1.6
+        if estimator.memory is not None or estimator.verbose or asks_more or last in NOTHING:
+            return None
+        prefix, (family, inner) = digest(before), _last_shares(last)
+        if prefix is None:
+            return None
+        return (prefix, "alone") if family is None else (prefix, family.name, inner)
+
+    def fit_many(
+        self, estimators: list[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None
+    ) -> None:
+        """Fit the steps before the last ones once, and the last ones as their own family does.
+
+        The fitted steps are the same objects in all pipelines; nothing changes them any more.
+        """
+        if sample_weight is not None:
+            raise ValueError(
+                "a Pipeline takes no sample_weight. Name the step that it is for, as in "
+                "ridge__sample_weight."
+            )
+        lasts = [one.steps[-1][1] for one in estimators]
+        family, _ = _last_shares(lasts[0])
+        rows = X
+        if len(estimators[0].steps) > 1:
+            prefix = estimators[0][:-1]
+            rows = prefix.fit_transform(X, y)
+            for one in estimators:
+                one.steps = [*prefix.steps, one.steps[-1]]
+        if family is None or (len(lasts) == 1 and not getattr(family, "pays_alone", False)):
+            fit_each(lasts, rows, y, None)
+        else:
+            family.fit_many(lasts, rows, y)
+
+    def respond_many(self, models: list[Any], X: Table) -> Sequence[Mapping[str, AnyArray]] | None:
+        """Return what the last steps say, on rows that the others transform once.
+
+        None if the transformed rows are too many to keep.
+        """
+        rows = X
+        if len(models[0].steps) > 1:
+            prefix = models[0][:-1]
+            if count_rows(X) * _cells_a_row(prefix.transform(take_rows(X, PROBE))) > MOST_CELLS:
+                return None
+            rows = prefix.transform(X)
+        lasts = [model.steps[-1][1] for model in models]
+        family = family_of(lasts[0])
+        ready = None if family is None else family.respond_many(lasts, rows)
+        return [
+            LastStep(last, rows, told)
+            for last, told in zip(lasts, ready or [{}] * len(lasts), strict=True)
+        ]
+
+
+class LastStep(Mapping[str, AnyArray]):
+    """What a pipeline's last step says of transformed rows, made when it is asked for."""
+
+    def __init__(self, last: Any, rows: Table, ready: Mapping[str, AnyArray]) -> None:
+        self._last, self._rows, self._ready = last, rows, ready
+        self._methods = [method for method in METHODS if hasattr(last, method)]
+
+    def __getitem__(self, method: str) -> AnyArray:
+        if method not in self._methods:
+            raise KeyError(method)
+        if method in self._ready:
+            return self._ready[method]
+        ask = getattr(self._last, method)
+        parts = [ask(block) for block in blocks_of(self._rows, _cells_a_row(self._rows))]
+        return np.concatenate(parts)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._methods)
+
+    def __len__(self) -> int:
+        return len(self._methods)
 
 
 class VotingFamily(Family):
@@ -88,6 +178,20 @@ class VotingFamily(Family):
             responses = {"predict": np.average(voices, axis=0, weights=_weights(model))}
             return Unseen(kind, responses, known, doubt)
         return Unseen(kind, _elect(model, voices), known, doubt)
+
+
+def _last_shares(last: Any) -> tuple[Family | None, Any]:
+    """Return the family that fits last steps together, and what they share; None twice if not."""
+    family = family_of(last)
+    inner = None if family is None else family.shares(last)
+    return (None, None) if inner is None else (family, inner)
+
+
+def _cells_a_row(rows: Table) -> int:
+    """Return how many numbers a row holds: of a sparse matrix those that are stored."""
+    if sparse.issparse(rows):
+        return 1 + 2 * rows.nnz // max(1, rows.shape[0])  # with the column of each
+    return n_columns(rows)
 
 
 def _family(estimator: Any) -> Family:

@@ -8,15 +8,19 @@ from typing import Any
 
 import numpy as np
 from scipy import linalg, sparse
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics.pairwise import pairwise_kernels
+from sklearn.utils import check_array
 
+from leavezero._tables import count_rows
 from leavezero._typing import AnyArray, Floats, Table
 from leavezero.families._base import Family, Unseen
 from leavezero.families._fingerprint import check_answers, check_no_weights, close
-from leavezero.families._fitted_to import fitted_weights, other_rows
+from leavezero.families._fitted_to import MOST_CELLS, fitted_weights, other_rows
+from leavezero.families._together import blocks_of, fit_each, fit_one, hand_on, settings_key
 
 _NEARLY_SINGULAR = 1e-13
 _SINGULAR = "its kernel matrix is so close to singular that rounding decides"
@@ -68,6 +72,41 @@ class KernelRidgeFamily(Family):
         # Rows without weight were never seen; the fit itself is the one without them.
         scores = np.where(weights[:, None] > 0, columns - dual / share, fitted)
         return Unseen("exact", {"predict": scores.reshape(targets.shape)})
+
+    def shares(self, estimator: Any) -> Any:
+        """Return all parameters but the penalty; a given matrix leaves nothing to share."""
+        if isinstance(estimator.kernel, str) and estimator.kernel == "precomputed":
+            return None
+        return settings_key(estimator, "alpha")
+
+    def fit_many(
+        self, estimators: list[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None
+    ) -> None:
+        """Fit estimators from one kernel matrix; equal to plain fits bit for bit."""
+        first, *others = estimators
+        fit_one(first, X, y, sample_weight)
+        if count_rows(X) ** 2 > MOST_CELLS:
+            fit_each(others, X, y, sample_weight)
+            return
+        kernel = _kernel(first)
+        for one in others:
+            given = clone(one).set_params(kernel="precomputed")
+            dual = fit_one(given, kernel, y, sample_weight).dual_coef_
+            hand_on(first, one, {"dual_coef_": dual}, shared=[first.X_fit_])
+
+    def respond_many(self, models: list[Any], X: Table) -> list[dict[str, AnyArray]]:
+        """Return predictions from one kernel matrix with the rows, up to rounding."""
+        first = models[0]
+        duals = [model.dual_coef_.reshape(count_rows(first.X_fit_), -1) for model in models]
+        ends = np.cumsum([dual.shape[1] for dual in duals])[:-1]
+        columns = np.hstack(duals)
+        parts = [
+            _kernel(first, _like(first.X_fit_, block)) @ columns
+            for block in blocks_of(X, len(columns))
+        ]
+        said = np.split(np.concatenate(parts), ends, axis=1)
+        shapes = [(-1, *model.dual_coef_.shape[1:]) for model in models]
+        return [{"predict": one.reshape(shape)} for one, shape in zip(said, shapes, strict=True)]
 
 
 class GaussianProcessFamily(Family):
@@ -126,13 +165,23 @@ def _same_table(known: Any, X: Table) -> bool:
     return bool(np.array_equal(np.asarray(known), np.asarray(X)))
 
 
-def _kernel(model: Any) -> Floats:
-    """Return the kernel of the fitted rows with one another, as the model computes it."""
+def _like(known: Any, X: Table) -> Any:
+    """Return rows as the model takes them: an array, or a sparse matrix."""
+    plain = type(X) is np.ndarray and X.dtype == known.dtype
+    return X if plain else check_array(X, accept_sparse=("csr", "csc"))
+
+
+def _kernel(model: Any, rows: Any = None) -> Floats:
+    """Return the kernel of the fitted rows with one another, or of others with them.
+
+    It is computed as the model does.
+    """
     if callable(model.kernel):
         more = model.kernel_params or {}
     else:
         more = {"gamma": model.gamma, "degree": model.degree, "coef0": model.coef0}
-    kernel = pairwise_kernels(model.X_fit_, metric=model.kernel, filter_params=True, **more)
+    first, second = (model.X_fit_, None) if rows is None else (rows, model.X_fit_)
+    kernel = pairwise_kernels(first, second, metric=model.kernel, filter_params=True, **more)
     return np.asarray(kernel.toarray() if sparse.issparse(kernel) else kernel)
 
 

@@ -16,6 +16,7 @@ from leavezero.families import (
     _quadratic,
     _smir,
     _sparse_linear,
+    _stages,
     _svm,
 )
 from leavezero.families._registry import register_family
@@ -36,6 +37,7 @@ _MODULES = (
     _quadratic,
     _smir,
     _sparse_linear,
+    _stages,
     _svm,
 )
 

@@ -5,7 +5,9 @@ in a fit without it is r_i / (1 - h_i) (Allen 1974; Golub, Heath and Wahba 1979,
 adding the row with its own prediction as target leaves that fit as it is.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,7 @@ from sklearn.linear_model import LinearRegression, Ridge, RidgeClassifier
 from sklearn.preprocessing import LabelBinarizer
 from sklearn.utils.class_weight import compute_sample_weight
 
+from leavezero._tables import take_rows
 from leavezero._typing import AnyArray, Bools, Floats, Ints, Table
 from leavezero.families._base import Family, Kind, Unseen
 from leavezero.families._fingerprint import check_answers, close
@@ -26,12 +29,20 @@ from leavezero.families._fitted_to import (
     other_rows,
     too_large,
 )
+from leavezero.families._together import (
+    fit_one,
+    hand_on,
+    linear_scores,
+    scored_labels,
+    settings_key,
+)
 
 _NO_ROOM, _LITTLE_ROOM = 1e-13, 1e-7  # of 1 - h_i: the row decides alone; rounding would decide
 _COLLINEAR = 1e-10  # smallest singular value against the largest
 _COLLINEAR_DOUBT = "its columns depend on one another so closely that rounding decides"
 _TOO_MANY = "balanced weights of several labels are all changed by one row"
 _CLOSED_SOLVERS = ("svd", "cholesky")
+_SAME = 1e-9  # of the largest coefficient: how far two ways to the same solution may be apart
 
 
 class LinearFamily(Family):
@@ -78,6 +89,28 @@ class LinearFamily(Family):
         kind, doubt = _trust(model, problem, said.reshape(n_rows, -1), sparse.issparse(rows))
         scores, known = problem.left_out(said.reshape(n_rows, -1))
         return _unseen(kind, {"predict": scores.reshape(said.shape)}, known, doubt)
+
+    def shares(self, estimator: Any) -> Any:
+        """Return all parameters of a ridge but its penalty."""
+        return _ridge_key(estimator) if type(estimator) is Ridge else None
+
+    def fit_many(
+        self, estimators: list[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None
+    ) -> None:
+        """Fit ridges from one decomposition; equal to plain fits up to rounding."""
+
+        def problem(_: Any, n_rows: int) -> tuple[Floats, Floats]:
+            targets = np.asarray(y, dtype=np.float64).reshape(n_rows, -1)
+            return targets, fitted_weights(sample_weight, n_rows)
+
+        _fit_ridges(estimators, X, y, sample_weight, problem)
+
+    def respond_many(self, models: list[Any], X: Table) -> list[dict[str, AnyArray]]:
+        """Return predictions from one product, up to rounding."""
+        return [
+            {"predict": scores if model.coef_.ndim > 1 else scores[:, 0]}
+            for model, scores in zip(models, linear_scores(models, X), strict=True)
+        ]
 
 
 class RidgeClassifierFamily(Family):
@@ -139,6 +172,119 @@ class RidgeClassifierFamily(Family):
         predicted = model.classes_.take(columns.argmax(axis=1))
         responses = {"decision_function": scores.reshape(said.shape), "predict": predicted}
         return _unseen(kind, responses, known, doubt)
+
+    def shares(self, estimator: Any) -> Any:
+        """Return all parameters but the penalty."""
+        return _ridge_key(estimator)
+
+    def fit_many(
+        self, estimators: list[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None
+    ) -> None:
+        """Fit classifiers from one decomposition; scores equal plain fits' up to rounding."""
+
+        def problem(model: Any, n_rows: int) -> tuple[Floats, Floats]:
+            binarizer = LabelBinarizer(pos_label=1, neg_label=-1)
+            targets = np.asarray(binarizer.fit_transform(np.asarray(y)), dtype=np.float64)
+            weights = fitted_weights(sample_weight, n_rows)
+            if model.class_weight is not None:
+                weights = weights * compute_sample_weight(model.class_weight, np.asarray(y))
+            return targets, weights
+
+        _fit_ridges(estimators, X, y, sample_weight, problem)
+
+    def respond_many(self, models: list[Any], X: Table) -> list[dict[str, AnyArray]] | None:
+        """Return scores and labels from one product, up to rounding; None for several labels."""
+        if models[0].predict(take_rows(X, slice(0, 1))).ndim > 1:
+            return None
+        return [
+            {
+                "decision_function": scores if scores.shape[1] > 1 else scores[:, 0],
+                "predict": scored_labels(model, scores),
+            }
+            for model, scores in zip(models, linear_scores(models, X), strict=True)
+        ]
+
+
+def _ridge_key(estimator: Any) -> Any:
+    """Return what ridges that differ in their penalty share; None if a solver has no closed form.
+
+    A penalty a target, or none, is left to the plain fit.
+    """
+    alpha = estimator.alpha
+    closed = estimator.solver in ("auto", *_CLOSED_SOLVERS) and not estimator.positive
+    if not closed or not isinstance(alpha, Real) or not 0 < float(alpha) < np.inf:
+        return None
+    return settings_key(estimator, "alpha")
+
+
+def _fit_ridges(
+    estimators: list[Any],
+    X: Table,
+    y: AnyArray,
+    sample_weight: Any,
+    problem: Callable[[Any, int], tuple[Floats, Floats]],
+) -> None:
+    """Fit the least penalties as they do themselves, the others from a decomposition.
+
+    Rounding weighs most for the least penalty: from where on the decomposition gives the
+    coefficients of a plain fit, it gives those of all larger ones.
+    """
+    ordered = sorted(estimators, key=lambda one: float(one.alpha))
+    spectrum = None
+    for at, first in enumerate(ordered):
+        fit_one(first, X, y, sample_weight)
+        if sparse.issparse(X) or first.coef_.dtype != np.float64:
+            continue
+        if spectrum is None:
+            rows = fitted_rows(first, X)
+            spectrum = _Spectrum.of(first, rows, *problem(first, len(rows)))
+        off = np.abs(spectrum.at(first)[0] - first.coef_).max(initial=0.0)
+        if off <= _SAME * np.abs(first.coef_).max(initial=0.0):
+            for one in ordered[at + 1 :]:
+                coef, intercept = spectrum.at(one, like=first)
+                hand_on(first, one, {"coef_": coef, "intercept_": intercept})
+            return
+
+
+@dataclass(frozen=True, eq=False)
+class _Spectrum:
+    """Centred and weighted rows Z in the directions of Z'Z: coefficients for any penalty p.
+
+    They are ``turn`` diag(1 / (squares + p)) ``coordinates``.
+    """
+
+    turn: Floats
+    squares: Floats
+    coordinates: Floats
+    middle: Floats
+    level: Floats
+
+    @classmethod
+    def of(cls, model: Any, rows: Floats, targets: Floats, weights: Floats) -> "_Spectrum":
+        """Return the decomposition of the smaller of Z'Z and ZZ'."""
+        middle, level = np.zeros(rows.shape[1]), np.zeros(targets.shape[1])
+        if model.fit_intercept:
+            shares = weights / weights.sum()
+            middle, level = shares @ rows, shares @ targets
+        roots = np.sqrt(weights)[:, None]
+        centred, wanted = roots * (rows - middle), roots * (targets - level)
+        if rows.shape[0] >= rows.shape[1]:
+            squares, turn = linalg.eigh(centred.T @ centred)
+            coordinates = turn.T @ (centred.T @ wanted)
+        else:
+            squares, left = linalg.eigh(centred @ centred.T)
+            turn, coordinates = centred.T @ left, left.T @ wanted
+        return cls(turn, np.maximum(squares, 0.0), coordinates, middle, level)
+
+    def at(self, model: Any, like: Any = None) -> tuple[Floats, Any]:
+        """Return coefficients and intercept for a model's penalty, in the shapes of another's."""
+        like = model if like is None else like
+        scaled = self.coordinates / (self.squares + float(model.alpha))[:, None]
+        coef = (self.turn @ scaled).T
+        if not model.fit_intercept:
+            return coef.reshape(like.coef_.shape), like.intercept_
+        intercept = (self.level - self.middle @ coef.T).reshape(np.shape(like.intercept_))
+        return coef.reshape(like.coef_.shape), intercept if intercept.ndim else intercept[()]
 
 
 def _refuses_positive(estimator: Any) -> str | None:

@@ -1,9 +1,12 @@
 """Logistic regression: approximate leave-one-out by one Newton step."""
 
+import warnings
 from typing import Any
 
 import numpy as np
 from scipy.special import expit, softmax
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from leavezero._typing import AnyArray, Floats, Ints, Table
@@ -19,6 +22,13 @@ from leavezero.families._fitted_to import (
     with_class_weight,
 )
 from leavezero.families._newton import CLOSEST, JITTER, leave_out
+from leavezero.families._together import (
+    fit_one,
+    hand_on,
+    linear_scores,
+    scored_labels,
+    settings_key,
+)
 
 GRADIENT_SOLVERS = ("lbfgs", "newton-cg", "newton-cholesky")
 
@@ -60,6 +70,50 @@ class LogisticFamily(Family):
         if model.solver == "liblinear":  # until scikit-learn 1.7
             return Unseen("approximate", {}, doubt="liblinear fits each class against the rest")
         return _multinomial(model, rows, codes, weights)
+
+    def shares(self, estimator: Any) -> Any:
+        """Return all parameters but C, for the default solver with a squared penalty."""
+        scheme = getattr(estimator, "multi_class", "deprecated")  # until scikit-learn 1.7
+        smooth = estimator.solver == "lbfgs" and _penalty(estimator) == "l2"
+        if not smooth or scheme not in ("deprecated", "auto"):
+            return None
+        return settings_key(estimator, "C")
+
+    def fit_many(
+        self, estimators: list[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None
+    ) -> None:
+        """Fit from the strongest penalty to the weakest, each from where the last one ended.
+
+        Both this and the plain fit end within the solver's tolerance of the minimum; one that does
+        not converge is fitted plainly.
+        """
+        walker = clone(estimators[0]).set_params(warm_start=True)
+        for estimator in sorted(estimators, key=lambda one: float(one.C)):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                fit_one(walker.set_params(C=estimator.C), X, y, sample_weight)
+            if int(np.max(walker.n_iter_)) < walker.max_iter:
+                hand_on(walker, estimator)
+            else:
+                fit_one(estimator, X, y, sample_weight)
+
+    def respond_many(self, models: list[Any], X: Table) -> list[dict[str, AnyArray]]:
+        """Return labels, probabilities and scores from one product, up to rounding."""
+        said = linear_scores(models, X)
+        return [_say(model, scores) for model, scores in zip(models, said, strict=True)]
+
+
+def _say(model: Any, scores: Floats) -> dict[str, AnyArray]:
+    labels = scored_labels(model, scores)
+    if scores.shape[1] > 1:
+        chances = softmax(scores, axis=1)
+        return {"predict": labels, "predict_proba": chances, "decision_function": scores}
+    second = expit(scores[:, 0])
+    return {
+        "predict": labels,
+        "predict_proba": np.column_stack([1.0 - second, second]),
+        "decision_function": scores[:, 0],
+    }
 
 
 def _penalty(model: Any) -> str | None:

@@ -1,6 +1,5 @@
 """Nearest neighbours: a row that is left out is not its own neighbour."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,36 +15,21 @@ from sklearn.utils import check_consistent_length
 
 from leavezero._tables import take_rows
 from leavezero._typing import AnyArray, Bools, Floats, Ints, Table
+from leavezero.families._ballot import Ballot, ballot_of
 from leavezero.families._base import Family, Unseen
 from leavezero.families._class_scores import with_known
 from leavezero.families._fingerprint import check_answers, check_no_weights
 from leavezero.families._fitted_to import other_rows
+from leavezero.families._shared_neighbors import (
+    fit_together,
+    given_neighbors,
+    said_together,
+    search_of,
+)
 
 _CHECKED_ROWS = 16
 _UNSURE = 0.25  # share of them: equally distant rows may be told apart in another way
 _TOO_FEW = "without a row there are fewer rows than the n_neighbors it asks for"
-
-
-@dataclass(frozen=True)
-class _Ballot:
-    """Who votes for whom: ``voters`` (given rows) for ``rows``, with ``weights``."""
-
-    rows: Ints
-    voters: Ints
-    weights: Floats
-    n_rows: int
-
-    def totals(self, values: Floats | None = None) -> Floats:
-        """Return the sum of the votes for each row, each times the voter's value."""
-        weights = self.weights if values is None else self.weights * values[self.voters]
-        totals = np.bincount(self.rows, weights, minlength=self.n_rows)
-        return np.asarray(totals, dtype=np.float64)
-
-    def by_class(self, codes: Ints, n_classes: int) -> Floats:
-        """Return the votes for each row and class."""
-        cells = self.rows * n_classes + codes[self.voters]
-        votes = np.bincount(cells, self.weights, minlength=self.n_rows * n_classes)
-        return np.asarray(votes, dtype=np.float64).reshape(self.n_rows, n_classes)
 
 
 class NeighborsFamily(Family):
@@ -84,15 +68,35 @@ class NeighborsFamily(Family):
         check_no_weights(model, sample_weight)
         check_consistent_length(X, y)
         targets = _targets(model, y)
-        _check_rows(model, X, targets)
+        near = given_neighbors(model, X, y)  # there are none if they may be other rows
+        if near is None:
+            _check_rows(model, X, targets)
         if getattr(model, "n_neighbors", None) == len(targets):
             return Unseen("exact", {}, known=np.zeros(len(targets), dtype=bool), doubt=_TOO_FEW)
-        ballot = _ballot(model, None)
+        ballot = _ballot(model, None) if near is None else ballot_of(model, *near)
         if is_classifier(model):
             return _labels(model, ballot, targets)
         known = ballot.totals() != 0
         means = _shaped(y, _means(ballot, targets))
         return with_known("exact", {"predict": means}, known)
+
+    def shares(self, estimator: Any) -> Any:
+        """Return how k-NN looks for neighbours; of the same ones some count more, or fewer."""
+        return search_of(estimator)
+
+    def fit_many(
+        self, estimators: list[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None
+    ) -> None:
+        """Fit the estimators one by one, which costs little; weights are refused, as they do."""
+        check_no_weights(estimators[0], sample_weight)
+        fit_together(estimators, X, y)
+
+    def respond_many(self, models: list[Any], X: Table) -> list[dict[str, AnyArray]] | None:
+        """Return labels and probabilities, or means, from one look for the neighbours.
+
+        They are the models' own, also where neighbours or classes tie; means to rounding.
+        """
+        return said_together(models, X)
 
 
 def _targets(model: Any, y: AnyArray) -> AnyArray:
@@ -122,48 +126,19 @@ def _shaped(y: AnyArray, columns: AnyArray) -> AnyArray:
     return columns[:, 0] if np.ndim(y) == 1 else columns
 
 
-def _ballot(model: Any, X: Table | None) -> _Ballot:
+def _ballot(model: Any, X: Table | None) -> Ballot:
     """Return the votes for new rows, or (None) for the given ones without themselves."""
     near = model.kneighbors if hasattr(model, "kneighbors") else model.radius_neighbors
-    return _ballot_of(model, *near(X))
+    return ballot_of(model, *near(X))
 
 
-def _ballot_of(model: Any, distances: AnyArray, neighbors: AnyArray) -> _Ballot:
-    """Return the votes of the neighbours that were found at these distances."""
-    n_rows = len(neighbors)
-    sizes = [len(row) for row in neighbors] if neighbors.dtype == object else neighbors.shape[1]
-    rows = np.repeat(np.arange(n_rows), sizes)
-    if callable(model.weights):
-        weights: Floats = _flat(np.asarray(model.weights(distances))).astype(np.float64)
-    elif model.weights == "distance":
-        weights = _inverse(_flat(distances), rows, n_rows)
-    else:
-        weights = np.ones(len(rows))
-    return _Ballot(rows, _flat(neighbors).astype(np.intp), weights, n_rows)
-
-
-def _flat(table: AnyArray) -> AnyArray:
-    """Return all cells of a matrix, or of an array of arrays of several lengths."""
-    return np.concatenate(table) if table.dtype == object else table.ravel()
-
-
-def _inverse(distances: Floats, rows: Ints, n_rows: int) -> Floats:
-    """Return votes of 1 / distance; where some are at distance 0, only they vote."""
-    with np.errstate(divide="ignore"):
-        votes = 1.0 / distances.astype(np.float64)
-    endless = np.isinf(votes)
-    decided = np.zeros(n_rows, dtype=bool)
-    decided[rows[endless]] = True
-    return np.where(decided[rows], endless, votes)
-
-
-def _means(ballot: _Ballot, targets: AnyArray) -> Floats:
+def _means(ballot: Ballot, targets: AnyArray) -> Floats:
     totals = ballot.totals()
     sums = np.column_stack([ballot.totals(column) for column in targets.T])
     return sums / np.where(totals == 0, np.nan, totals)[:, None]
 
 
-def _labels(model: Any, ballot: _Ballot, codes: Ints) -> Unseen:
+def _labels(model: Any, ballot: Ballot, codes: Ints) -> Unseen:
     labels, shares, known = [], [], ballot.totals() != 0
     for output, classes in enumerate(_classes(model)):
         votes = ballot.by_class(codes[:, output], len(classes))
@@ -228,7 +203,7 @@ def _check_rows(model: Any, X: Table, targets: AnyArray) -> None:
         raise other_rows(model, "with these targets it would say something else")
 
 
-def _meet(model: Any, X: Table, at: Ints, few: Table) -> tuple[Bools, _Ballot]:
+def _meet(model: Any, X: Table, at: Ints, few: Table) -> tuple[Bools, Ballot]:
     """Tell which rows are not at distance 0 from the fitted row of their number or its like.
 
     The votes for these rows come with it, from the same look.
@@ -238,7 +213,7 @@ def _meet(model: Any, X: Table, at: Ints, few: Table) -> tuple[Bools, _Ballot]:
     slack = 1e-6 * size + 1e-12  # euclidean distances are rounded against the size of the rows
     if hasattr(model, "kneighbors"):
         distances, neighbors = model.kneighbors(few)
-        ballot = _ballot_of(model, distances, neighbors)
+        ballot = ballot_of(model, distances, neighbors)
         nearest, far = neighbors[:, 0], distances[:, 0] > slack
     else:
         ballot = _ballot(model, few)
@@ -253,7 +228,7 @@ def _numbers(rows: Table) -> Floats:
     return np.asarray(rows.toarray() if sparse.issparse(rows) else rows, dtype=np.float64)
 
 
-def _differs(ballot: _Ballot, codes: Ints, said: list[Floats]) -> Bools:
+def _differs(ballot: Ballot, codes: Ints, said: list[Floats]) -> Bools:
     wrong = np.zeros(ballot.n_rows, dtype=bool)
     for output, shares in enumerate(said):
         votes = ballot.by_class(codes[:, output], shares.shape[1])

@@ -6,9 +6,12 @@ import numpy as np
 
 from leavezero._typing import AnyArray, Floats, Table
 from leavezero.families._base import Family, Unseen
+from leavezero.families._fingerprint import check_no_weights
 from leavezero.families._fitted_to import other_rows
 from leavezero.semi_supervised import SMIRClassifier, held_out_scores, predict_proba_many
 from leavezero.semi_supervised import fit_many as fit_together
+
+N_REPEATS = 10  # with few labels the luck of one dealing is large, and folds cost next to nothing
 
 
 class SMIRFamily(Family):
@@ -34,7 +37,7 @@ class SMIRFamily(Family):
         """Return what the model says of labelled rows whose label it was not given."""
         if len(model.transduction_) != len(y):
             raise other_rows(model, f"it knows {len(model.transduction_)}, there are {len(y)}")
-        found = held_out_scores(model)
+        found = held_out_scores(model, N_REPEATS)
         if found.reason is not None:
             return Unseen("folds", {}, doubt=found.reason)
         n_repeats, _, n_classes = found.scores.shape
@@ -47,8 +50,11 @@ class SMIRFamily(Family):
         """Return the kernel: what it is decomposed into serves every other setting."""
         return (estimator.kernel, estimator.width, estimator.n_components, estimator.unlabeled)
 
-    def fit_many(self, estimators: list[Any], X: Table, y: AnyArray) -> None:
+    def fit_many(
+        self, estimators: list[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None
+    ) -> None:
         """Fit the estimators with one decomposition a kernel; equal to plain fits to rounding."""
+        check_no_weights(estimators[0], sample_weight)
         fit_together(estimators, X, y)
 
     def respond_many(self, models: list[Any], X: Table) -> list[dict[str, AnyArray]]:

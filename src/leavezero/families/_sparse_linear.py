@@ -1,9 +1,13 @@
 """Lasso and elastic net: leave-one-out on the columns that are in use."""
 
+import warnings
+from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.linear_model import ElasticNet, Lasso
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import ElasticNet, Lasso, enet_path
 
 from leavezero._typing import AnyArray, Floats, Table
 from leavezero.families._base import Family, Unseen
@@ -17,6 +21,7 @@ from leavezero.families._fitted_to import (
     too_large,
 )
 from leavezero.families._newton import leave_out
+from leavezero.families._together import fit_each, fit_one, hand_on, linear_scores, settings_key
 
 SLOPE, SLACK = 0.02, 10.0  # of a correlation; times the solver's tolerance
 FULL = 0.5  # columns in use a row
@@ -56,6 +61,70 @@ class SparseLinearFamily(Family):
         unseen, leverages = _step(model, columns, model.coef_[used], scores, targets, weights)
         doubt = _doubt(model, len(used), rows.shape[0], leverages)
         return Unseen("approximate", {"predict": unseen}, doubt=doubt)
+
+    def shares(self, estimator: Any) -> Any:
+        """Return all parameters but the penalty; random steps are left to plain fits."""
+        alpha = estimator.alpha
+        penalized = isinstance(alpha, Real) and 0 < float(alpha) < np.inf
+        if not penalized or estimator.selection != "cyclic" or _l1_ratio(estimator) <= 0:
+            return None
+        return settings_key(estimator, "alpha")
+
+    def fit_many(
+        self, estimators: list[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None
+    ) -> None:
+        """Fit the path from the largest penalty to the smallest, each to its own tolerance.
+
+        Both this and the plain fit are within the solver's tolerance of the minimum; the number of
+        iterations is that of a start nearby.
+        """
+        first = max(estimators, key=lambda one: float(one.alpha))
+        others = [one for one in estimators if one is not first]
+        fit_one(first, X, y, sample_weight)
+        plain = sparse.issparse(X) or first.coef_.dtype != np.float64 or np.ndim(y) != 1
+        if plain or int(np.max(first.n_iter_)) >= first.max_iter:
+            fit_each(others, X, y, sample_weight)
+            return
+        _follow(
+            first, others, fitted_rows(first, X), np.asarray(y, dtype=np.float64), sample_weight
+        )
+        fit_each([one for one in others if not hasattr(one, "coef_")], X, y, sample_weight)
+
+    def respond_many(self, models: list[Any], X: Table) -> list[dict[str, AnyArray]] | None:
+        """Return predictions from one product, up to rounding."""
+        if models[0].coef_.ndim > 1:
+            return None
+        return [{"predict": scores[:, 0]} for scores in linear_scores(models, X)]
+
+
+def _follow(first: Any, others: list[Any], rows: Floats, y: Floats, sample_weight: Any) -> None:
+    """Hand on what the path finds for each penalty, but where it does not converge."""
+    weights = fitted_weights(sample_weight, len(rows))
+    shares = weights / weights.sum()
+    middle, level = (shares @ rows, shares @ y) if first.fit_intercept else (0.0, 0.0)
+    roots = np.sqrt(shares * len(rows))
+    alphas = np.unique([float(one.alpha) for one in others])[::-1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the plain fit will say so itself
+        _, coefs, gaps, steps = enet_path(
+            roots[:, None] * (rows - middle),
+            roots * (y - level),
+            l1_ratio=_l1_ratio(first),
+            alphas=alphas,
+            coef_init=first.coef_.copy(),  # it is written over
+            return_n_iter=True,
+            positive=first.positive,
+            tol=first.tol,
+            max_iter=first.max_iter,
+        )
+    for one in others:
+        at = int(np.flatnonzero(alphas == float(one.alpha))[0])
+        if steps[at] < one.max_iter:
+            coef = coefs[:, at].copy()
+            found = {"coef_": coef, "dual_gap_": gaps[at], "n_iter_": int(steps[at])}
+            if one.fit_intercept:
+                found["intercept_"] = level - middle @ coef
+            hand_on(first, one, found)
 
 
 def _l1_ratio(model: Any) -> float:

@@ -1,11 +1,10 @@
 """Support vector machines with kernels: approximate leave-one-out by the span rule."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR
 
 from leavezero._typing import AnyArray, Floats, Ints, Table
@@ -17,8 +16,10 @@ from leavezero.families._fitted_to import (
     fitted_weights,
     other_rows,
 )
+from leavezero.families._shared_svm import fit_together, kernel_name, said_together
 from leavezero.families._svm_kernel import Kernel, kernel_of
 from leavezero.families._svm_step import Machine, doubt_free, sinks
+from leavezero.families._svm_votes import decide, dense_coefs, pair_coefs
 
 AT_BOUND = 1.0 - 1e-9
 OFF_MARGIN = 0.1  # libsvm leaves free vectors within its tolerance, 1e-3, of the margin
@@ -32,6 +33,7 @@ class SVCFamily(Family):
     """
 
     name = "support vector classifier"
+    pays_alone = True  # LIBSVM takes its time for the kernel of many rows
 
     def covers(self, estimator: Any) -> bool:
         """Tell whether the estimator is an SVC or NuSVC itself, not a subclass."""
@@ -51,16 +53,33 @@ class SVCFamily(Family):
         if not np.array_equal(codes[model.support_], expected):
             raise other_rows(model, "its support vectors have other classes in y")
         weights = fitted_weights(sample_weight, len(codes)) * model.class_weight_[codes]
-        kernel, coefs = kernel_of(model, rows), _pair_coefs(model, codes)
-        scores = kernel.scores(coefs[model.support_]) + model.intercept_
+        kernel, own = kernel_of(model, rows), pair_coefs(model)
+        scores = kernel.scores(own) + model.intercept_
+        coefs = np.zeros((len(codes), own.shape[1]))
+        coefs[model.support_] = own
         machines = list(_pairs(model, codes, weights, coefs, scores))
         return _classified(model, kernel, machines, scores, codes)
+
+    def shares(self, estimator: Any) -> Any:
+        """Return the kernel: its values serve every penalty and class weight."""
+        return kernel_name(estimator)
+
+    def fit_many(
+        self, estimators: list[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None
+    ) -> None:
+        """Fit the estimators one by one: a shared kernel would give no model of their class."""
+        fit_together(estimators, X, y, sample_weight)
+
+    def respond_many(self, models: list[Any], X: Table) -> Sequence[Mapping[str, AnyArray]] | None:
+        """Return labels and decision values, the kernel computed once; to rounding."""
+        return said_together(models, X)
 
 
 class SVRFamily(Family):
     """SVR and NuSVR, any kernel."""
 
     name = "support vector regression"
+    pays_alone = True  # LIBSVM takes its time for the kernel of many rows
 
     def covers(self, estimator: Any) -> bool:
         """Tell whether the estimator is an SVR or NuSVR itself, not a subclass."""
@@ -78,7 +97,7 @@ class SVRFamily(Family):
         targets = fitted_numbers(model, y, rows.shape[0])
         bounds = model.C * fitted_weights(sample_weight, len(targets))
         kernel, coefs = kernel_of(model, rows), np.zeros(len(targets))
-        coefs[model.support_] = _dense(model.dual_coef_)[0]
+        coefs[model.support_] = dense_coefs(model)[0]
         scores = kernel.scores(coefs[model.support_]) + model.intercept_
         machine = _tube(model, coefs, bounds, targets - scores)
         doubt = doubt_free([machine], 0, 0.0)
@@ -88,6 +107,20 @@ class SVRFamily(Family):
             if np.abs(found.changes).max() > np.ptp(targets):
                 doubt = "the absence of a row moves its prediction by more than the targets' range"
         return Unseen("approximate", {"predict": scores}, doubt=doubt)
+
+    def shares(self, estimator: Any) -> Any:
+        """Return the kernel: its values serve every penalty and class weight."""
+        return kernel_name(estimator)
+
+    def fit_many(
+        self, estimators: list[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None
+    ) -> None:
+        """Fit the estimators one by one: a shared kernel would give no model of their class."""
+        fit_together(estimators, X, y, sample_weight)
+
+    def respond_many(self, models: list[Any], X: Table) -> Sequence[Mapping[str, AnyArray]] | None:
+        """Return predictions, the kernel computed once; to rounding."""
+        return said_together(models, X)
 
 
 def _checked(model: Any, X: Table) -> Any:
@@ -100,21 +133,6 @@ def _checked(model: Any, X: Table) -> Any:
         if abs(gap).max() > 0:
             raise other_rows(model, "its support vectors are other rows of X")
     return rows
-
-
-def _pair_coefs(model: Any, codes: Ints) -> Floats:
-    """Return the coefficient of each row in each pair of classes.
-
-    ``dual_coef_`` has a row for each class that a support vector's own class is set against: class
-    j is row j - 1 for the classes before it and row j for those after.
-    """
-    dual, own = _dense(model.dual_coef_), codes[model.support_]
-    pairs = list(combinations(range(len(model.classes_)), 2))
-    coefs = np.zeros((len(codes), len(pairs)))
-    for at, (one, other) in enumerate(pairs):
-        for mine, against in ((one, other - 1), (other, one)):
-            coefs[model.support_[own == mine], at] = dual[against, own == mine]
-    return coefs
 
 
 def _pairs(
@@ -169,35 +187,11 @@ def _classified(
             found = sinks(machine, kernel)
             scores[found.rows, at] -= found.changes
             n_staked += found.n_staked
-    responses = _decide(model, scores)
+    responses = decide(model, scores)
     n_right = int(np.sum(responses["predict"] == model.classes_[codes]))
     share = (n_right + 1.0) / (len(codes) + 2.0)  # so that a perfect score has an error too
     error = float(np.sqrt(len(codes) * share * (1.0 - share)))
     return Unseen("approximate", responses, doubt=doubt_free(machines, n_staked, error))
-
-
-def _decide(model: Any, scores: Floats) -> dict[str, AnyArray]:
-    """Return labels and decision values from the pairs' scores, as the model makes them."""
-    n_classes = len(model.classes_)
-    if n_classes == 2:
-        labels = model.classes_[(scores[:, 0] > 0).astype(np.intp)]
-        return {"predict": labels, "decision_function": scores[:, 0]}
-    votes = np.zeros((len(scores), n_classes))
-    trust = np.zeros((len(scores), n_classes))
-    for at, (one, other) in enumerate(combinations(range(n_classes), 2)):
-        first = scores[:, at] > 0
-        votes[:, one] += first
-        votes[:, other] += ~first
-        trust[:, one] += scores[:, at]
-        trust[:, other] -= scores[:, at]
-    each = votes + trust / (3.0 * (np.abs(trust) + 1.0))  # less than a vote, as scikit-learn does
-    by_class = model.decision_function_shape == "ovr"
-    winner = (each if model.break_ties and by_class else votes).argmax(axis=1)
-    return {"predict": model.classes_[winner], "decision_function": each if by_class else scores}
-
-
-def _dense(matrix: Any) -> Floats:
-    return np.asarray(matrix.toarray() if sparse.issparse(matrix) else matrix)
 
 
 FAMILIES = (SVCFamily(), SVRFamily())

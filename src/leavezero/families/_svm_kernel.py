@@ -59,18 +59,23 @@ def kernel_between(model: Any, rows: Any, left: Ints, right: Ints, gamma: float)
     """Return the kernel between some of the rows and others."""
     if model.kernel == "precomputed":
         return np.asarray(_dense(rows[left][:, right]))
+    return kernel_values(model, rows[left], rows[right], gamma)
+
+
+def kernel_values(model: Any, left: Any, right: Any, gamma: float) -> Floats:
+    """Return the kernel between rows and other rows."""
     if callable(model.kernel):
-        return np.asarray(model.kernel(rows[left], rows[right]))
+        return np.asarray(model.kernel(left, right))
     if model.kernel == "linear":
-        return np.asarray(_dense(rows[left] @ rows[right].T))
-    if model.kernel == "rbf" and not sparse.issparse(rows):
-        return _gaussian(rows[left], rows[right], gamma)
+        return np.asarray(_dense(left @ right.T))
+    if model.kernel == "rbf" and not sparse.issparse(left):
+        return _gaussian(left, right, gamma)
     more: dict[str, Any] = {"gamma": gamma}
     if model.kernel == "poly":
         more["degree"] = model.degree
     if model.kernel in ("poly", "sigmoid"):
         more["coef0"] = model.coef0
-    return np.asarray(pairwise_kernels(rows[left], rows[right], metric=model.kernel, **more))
+    return np.asarray(pairwise_kernels(left, right, metric=model.kernel, **more))
 
 
 def kernel_with_self(model: Any, rows: Any, which: Ints, gamma: float) -> Floats:
@@ -125,12 +130,19 @@ def _gaussian_sums(left: Floats, right: Floats, gamma: float, coefs: Floats) -> 
 def _factors(left: Floats, right: Floats, gamma: float) -> tuple[AnyArray, AnyArray]:
     """Return two matrices whose product holds the exponents."""
     middle = right.mean(axis=0)  # distances do not move, and far from zero they keep their digits
-    left, right = left - middle, right - middle
-    own_left = -gamma * np.einsum("ij,ij->i", left, left)
-    own_right = -gamma * np.einsum("ij,ij->i", right, right)
-    ones_left, ones_right = np.ones(len(left)), np.ones(len(right))
-    first = np.column_stack([2.0 * gamma * left, own_left, ones_left])
-    return first, np.column_stack([right, ones_right, own_right])
+    return left_factor(left - middle, gamma), right_factor(right - middle, gamma)
+
+
+def left_factor(rows: Floats, gamma: float) -> Floats:
+    """Return the first factor of the exponents -gamma |x - z|^2 = 2 gamma xz - gamma (xx + zz)."""
+    own = -gamma * np.einsum("ij,ij->i", rows, rows)
+    return np.column_stack([2.0 * gamma * rows, own, np.ones(len(rows))])
+
+
+def right_factor(rows: Floats, gamma: float) -> Floats:
+    """Return the other factor."""
+    own = -gamma * np.einsum("ij,ij->i", rows, rows)
+    return np.column_stack([rows, np.ones(len(rows)), own])
 
 
 def _dense(matrix: Any) -> Any:

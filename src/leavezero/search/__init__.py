@@ -2,6 +2,7 @@
 
 from leavezero.search._base import BaseSearchLZO
 from leavezero.search._candidates import CandidateSearchLZO
+from leavezero.search._displays import SearchDisplay, TrustDisplay, ValidationSetDisplay
 from leavezero.search._functions import (
     leave_zero_out_curve,
     leave_zero_out_predict,
@@ -21,6 +22,9 @@ __all__ = [
     "HalvingRandomSearchLZO",
     "OptunaSearchLZO",
     "RandomizedSearchLZO",
+    "SearchDisplay",
+    "TrustDisplay",
+    "ValidationSetDisplay",
     "leave_zero_out_curve",
     "leave_zero_out_predict",
     "leave_zero_out_score",

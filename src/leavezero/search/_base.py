@@ -1,7 +1,7 @@
 """The face that all searches share."""
 
 from abc import abstractmethod
-from contextlib import closing
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import replace
 from typing import Any, Self
 
@@ -23,9 +23,11 @@ from leavezero.engine import (
     Confirmation,
     HighestScore,
     Job,
+    Journal,
     Keeper,
     Metric,
     NoModel,
+    OpenJournal,
     Outcome,
     Planner,
     Replicates,
@@ -36,6 +38,7 @@ from leavezero.engine import (
     configure,
     draw_replicates,
     fits_are_dear,
+    identity,
     replicate_size,
     resolve_rule,
     resolve_scoring,
@@ -48,6 +51,7 @@ from leavezero.search._checks import (
     check_error_score,
     check_estimator_kind,
     check_index,
+    check_journal,
     check_pairwise,
     check_refit,
     scoring_names,
@@ -55,6 +59,7 @@ from leavezero.search._checks import (
 from leavezero.search._failures import report_failures
 from leavezero.search._labels import last_step, marker_of, rows_with_label
 from leavezero.search._monitor import CallbackSupportMixin, Monitor, say, with_callbacks
+from leavezero.search._report import ReportMixin
 from leavezero.search._routing import Routed, route_fit, router, with_params
 from leavezero.search._trust import Kept, TrustMixin
 from leavezero.search._winner import WinnerMixin
@@ -65,7 +70,7 @@ AUTO_CONFIRMED = 5  # candidates that get folds at most, where an alarm asks for
 
 
 class BaseSearchLZO(
-    TrustMixin, WinnerMixin, CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator
+    ReportMixin, TrustMixin, WinnerMixin, CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator
 ):
     """Base of all searches: a subclass says which strategy proposes candidates.
 
@@ -95,6 +100,7 @@ class BaseSearchLZO(
         n_jobs: int | None = None,
         random_state: RandomState = None,
         verbose: int = 0,
+        journal: Any = None,
     ) -> None:
         self.estimator = estimator
         self.augmenter = augmenter
@@ -111,6 +117,7 @@ class BaseSearchLZO(
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.journal = journal
 
     @abstractmethod
     def _strategy(
@@ -154,6 +161,7 @@ class BaseSearchLZO(
         check_refit(self.refit, scoring_names(self.scoring), scoring.several, owner)
         check_confirm(self.confirm, self.refit, owner)
         rule = resolve_rule(self.select, owner)
+        where = check_journal(self.journal, self.random_state, owner)
         if self.unseen != "only":
             check_pairwise(self._template(), self.augmenter, owner)
         target = check_data(self._template(), X, y, owner)
@@ -174,8 +182,12 @@ class BaseSearchLZO(
         self.augmenter_ = augmenter
         self.validation_set_ = None if augmenter is None else replicates.rows
         self.n_splits_ = replicates.n_replicates
-        with closing(self._keeper(rule, looks)) as keeper:
-            outcome = run(job, strategy, keeper, n_jobs=self.n_jobs, watch=monitor.hear)
+        opened = self._opened(where, job, planner, augmenter, routed)
+        with opened as journal, closing(self._keeper(rule, looks)) as own:
+            keeper = own if journal is None else journal.keeper(own)
+            outcome = run(
+                job, strategy, keeper, n_jobs=self.n_jobs, watch=monitor.hear, journal=journal
+            )
             self._conclude(job, outcome, keeper, rule, routed, root)
         monitor.end()
         if outcome.interrupt is not None:
@@ -211,9 +223,28 @@ class BaseSearchLZO(
             "teacher": getattr(self.augmenter_, "n_fits_", 0),
             "confirm": conclusion.n_confirm_fits,
         }
-        self.n_fits_ = sum(self.fits_.values())
         self.cv_results_ = conclusion.table
         self._choose(conclusion, keeper)
+        again = getattr(keeper, "n_again", 0)
+        if again:
+            self.fits_ = self.fits_ | {"again": again}
+        self.n_fits_ = sum(self.fits_.values())
+
+    def _opened(
+        self, where: Journal | None, job: Job, planner: Planner, augmenter: Any, routed: Routed
+    ) -> AbstractContextManager[OpenJournal | None]:
+        """Return the journal of this search, or raise if the file is another's."""
+        if where is None:
+            return nullcontext()
+        parts = identity(
+            job,
+            self._members(),
+            planner.candidates,
+            augmenter,
+            random_state=self.random_state,
+            groups=routed.groups,
+        )
+        return OpenJournal(where, job, parts, type(self).__name__)
 
     def _wants_folds(self) -> bool:
         """Tell whether a few candidates are to get folds: by the user's word, or by an alarm."""

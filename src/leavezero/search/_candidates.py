@@ -27,7 +27,7 @@ class CandidateSearchLZO(BaseSearchLZO):
         :class:`GridSearchLZO` takes it. All are classifiers or all are regressors.
     augmenter, n_replicates, validation_size, unseen, scoring, refit, select, confirm, confirm_cv
         As for :class:`GridSearchLZO`.
-    error_score, return_train_score, n_jobs, random_state, verbose
+    error_score, return_train_score, n_jobs, random_state, verbose, journal
         As for :class:`GridSearchLZO`.
 
     Attributes
@@ -74,6 +74,7 @@ class CandidateSearchLZO(BaseSearchLZO):
         n_jobs: int | None = None,
         random_state: RandomState = None,
         verbose: int = 0,
+        journal: Any = None,
     ) -> None:
         self.candidates = candidates
         self.augmenter = augmenter
@@ -90,6 +91,7 @@ class CandidateSearchLZO(BaseSearchLZO):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.journal = journal
 
     def _template(self) -> Any:
         return next(self._listed())[1]

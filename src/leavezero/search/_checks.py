@@ -1,6 +1,7 @@
 """What a search is given, checked before anything is drawn or fitted."""
 
 from numbers import Integral, Real
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 from leavezero._tables import count_rows, plain
 from leavezero._typing import AnyArray, Table
 from leavezero.augment import takes_unlabeled
+from leavezero.engine import Journal
 from leavezero.search._labels import last_step
 
 
@@ -139,6 +141,25 @@ def check_pairwise(estimator: Any, augmenter: Any, owner: str) -> None:
             "from a matrix of those. Give the features and the kernel's name, or your own rows "
             "with augmenter=GivenValidationSet(X_validation, y_validation)."
         )
+
+
+def check_journal(journal: Any, random_state: Any, owner: str) -> Journal | None:
+    """Return where a search is written down, or raise; only a seed makes one that can go on."""
+    if journal is None:
+        return None
+    if not isinstance(journal, Journal):
+        if not isinstance(journal, str | PathLike) or not str(journal):
+            raise ValueError(
+                f"journal of {owner} must be None, the path of a file or a Journal, got "
+                f'{journal!r}. Use "search.sqlite".'
+            )
+        journal = Journal(journal)
+    if not isinstance(random_state, int | np.integer) or isinstance(random_state, bool):
+        raise ValueError(
+            f"random_state of {owner} must be an int where there is a journal, got "
+            f"{random_state!r}: another draw of V would be another search. Use 0."
+        )
+    return journal
 
 
 def is_count(value: Any) -> bool:

@@ -70,6 +70,10 @@ class GridSearchLZO(BaseSearchLZO):
         1 prints what draws the validation set, and why; 2 a line for each candidate; 3 the score
         on each replicate and the errors of those that failed. The logger "leavezero" hears the
         same at the levels INFO and DEBUG.
+    journal : str, path, Journal or None, default=None
+        A file that holds what is finished: the same call again goes on where the last one ended,
+        and several processes of one host share the work. It needs a ``random_state`` of an int.
+        :class:`leavezero.Journal` names types of models that may be read from it.
 
     Attributes
     ----------
@@ -96,7 +100,8 @@ class GridSearchLZO(BaseSearchLZO):
         without its luck on V.
     fits_ : dict
         The number of fits made by purpose: of candidates, of the models that label V's rows
-        ("teacher"), and of folds ("confirm").
+        ("teacher"), and of folds ("confirm"). What a journal held is not counted; "again" are
+        fits of a winner whose model it did not keep.
     n_fits_ : int
         Their sum.
     scorer_ : callable or dict
@@ -161,6 +166,7 @@ class GridSearchLZO(BaseSearchLZO):
         n_jobs: int | None = None,
         random_state: RandomState = None,
         verbose: int = 0,
+        journal: Any = None,
     ) -> None:
         super().__init__(
             estimator,
@@ -178,6 +184,7 @@ class GridSearchLZO(BaseSearchLZO):
             n_jobs=n_jobs,
             random_state=random_state,
             verbose=verbose,
+            journal=journal,
         )
         self.param_grid = param_grid
 

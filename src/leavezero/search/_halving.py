@@ -203,7 +203,7 @@ class HalvingGridSearchLZO(BaseHalvingLZO):
         for a parameter; "exhaust" is as much more as the number of rounds leaves room for.
     augmenter, n_replicates, validation_size, unseen, scoring, refit, select, confirm, confirm_cv
         As for :class:`GridSearchLZO`.
-    error_score, return_train_score, n_jobs, random_state, verbose
+    error_score, return_train_score, n_jobs, random_state, verbose, journal
         As for :class:`GridSearchLZO`.
 
     Attributes
@@ -260,6 +260,7 @@ class HalvingGridSearchLZO(BaseHalvingLZO):
         n_jobs: int | None = None,
         random_state: RandomState = None,
         verbose: int = 0,
+        journal: Any = None,
     ) -> None:
         super().__init__(
             estimator,
@@ -277,6 +278,7 @@ class HalvingGridSearchLZO(BaseHalvingLZO):
             n_jobs=n_jobs,
             random_state=random_state,
             verbose=verbose,
+            journal=journal,
         )
         self.param_grid = param_grid
         self.factor = factor
@@ -314,7 +316,7 @@ class HalvingRandomSearchLZO(BaseHalvingLZO):
         As for :class:`HalvingGridSearchLZO`; "exhaust" needs a number of candidates.
     augmenter, n_replicates, validation_size, unseen, scoring, refit, select, confirm, confirm_cv
         As for :class:`GridSearchLZO`.
-    error_score, return_train_score, n_jobs, random_state, verbose
+    error_score, return_train_score, n_jobs, random_state, verbose, journal
         As for :class:`GridSearchLZO`.
 
     Attributes
@@ -365,6 +367,7 @@ class HalvingRandomSearchLZO(BaseHalvingLZO):
         n_jobs: int | None = None,
         random_state: RandomState = None,
         verbose: int = 0,
+        journal: Any = None,
     ) -> None:
         super().__init__(
             estimator,
@@ -382,6 +385,7 @@ class HalvingRandomSearchLZO(BaseHalvingLZO):
             n_jobs=n_jobs,
             random_state=random_state,
             verbose=verbose,
+            journal=journal,
         )
         self.param_distributions = param_distributions
         self.n_candidates = n_candidates

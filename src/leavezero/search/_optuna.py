@@ -153,7 +153,7 @@ class OptunaSearchLZO(BaseSearchLZO):
         A study to go on with, instead of the four above. It must maximise.
     augmenter, n_replicates, validation_size, unseen, scoring, refit, select, confirm, confirm_cv
         As for :class:`GridSearchLZO`; there must be a metric to tell Optuna.
-    error_score, return_train_score, n_jobs, random_state, verbose
+    error_score, return_train_score, n_jobs, random_state, verbose, journal
         As for :class:`GridSearchLZO`.
 
     Attributes
@@ -212,6 +212,7 @@ class OptunaSearchLZO(BaseSearchLZO):
         n_jobs: int | None = None,
         random_state: RandomState = None,
         verbose: int = 0,
+        journal: Any = None,
     ) -> None:
         super().__init__(
             estimator,
@@ -229,6 +230,7 @@ class OptunaSearchLZO(BaseSearchLZO):
             n_jobs=n_jobs,
             random_state=random_state,
             verbose=verbose,
+            journal=journal,
         )
         self.param_distributions = param_distributions
         self.n_trials = n_trials
@@ -244,6 +246,7 @@ class OptunaSearchLZO(BaseSearchLZO):
         self, planner: Planner, target: AnyArray, root: np.random.SeedSequence
     ) -> Strategy:
         self._check_numbers()
+        self._check_journal()
         optuna = _import_optuna()
         self.study_ = self._study(optuna, root)
         distributions = _distributions(optuna, self.param_distributions)
@@ -283,6 +286,17 @@ class OptunaSearchLZO(BaseSearchLZO):
             raise ValueError(
                 "OptunaSearchLZO tells Optuna one metric, and scoring has several. Set refit to "
                 f"the name of one, got {self.refit!r}."
+            )
+
+    def _check_journal(self) -> None:
+        """Raise where a journal could not repeat what Optuna proposed."""
+        names = ("pruner", "storage", "study")
+        given = [name for name in names if getattr(self, name) is not None]
+        if self.journal is not None and given:
+            raise ValueError(
+                f"journal of OptunaSearchLZO must be None where {given[0]} is given: candidates "
+                "are known by one fit on all rows, and proposed again from the seed. Optuna's "
+                "storage keeps a study."
             )
 
     def _study(self, optuna: Any, root: np.random.SeedSequence) -> Any:

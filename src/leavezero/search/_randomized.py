@@ -29,7 +29,7 @@ class RandomizedSearchLZO(BaseSearchLZO):
         How many candidates are drawn. Equal ones are fitted once.
     augmenter, n_replicates, validation_size, unseen, scoring, refit, select, confirm, confirm_cv
         As for :class:`GridSearchLZO`.
-    error_score, return_train_score, n_jobs, verbose
+    error_score, return_train_score, n_jobs, verbose, journal
         As for :class:`GridSearchLZO`.
     random_state : int, RandomState, Generator or None, default=None
         The seed of the candidates, of the validation set and of every ``random_state`` of None
@@ -78,6 +78,7 @@ class RandomizedSearchLZO(BaseSearchLZO):
         n_jobs: int | None = None,
         random_state: RandomState = None,
         verbose: int = 0,
+        journal: Any = None,
     ) -> None:
         super().__init__(
             estimator,
@@ -95,6 +96,7 @@ class RandomizedSearchLZO(BaseSearchLZO):
             n_jobs=n_jobs,
             random_state=random_state,
             verbose=verbose,
+            journal=journal,
         )
         self.param_distributions = param_distributions
         self.n_iter = n_iter

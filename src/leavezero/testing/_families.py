@@ -1,7 +1,7 @@
 """What every family promises about rows that a model has not seen, checked on small data."""
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import joblib
@@ -15,6 +15,7 @@ from leavezero._typing import AnyArray, Bools, Floats, Table
 from leavezero.families import Family, Unseen
 
 EXACT = 1e-8
+TOGETHER = 1e-6
 METHODS = ("predict", "predict_proba", "decision_function")
 _KINDS = ("exact", "approximate", "out-of-bag")
 
@@ -34,6 +35,8 @@ def check_family(
     row up to ties and rounding, approximate ones up to ``tolerance``, out-of-bag ones know nothing
     of a target that is noise; a row that is not ``known`` may have any response; other rows than
     the model was fitted to are a ``ValueError`` or a doubt; neither model nor data are changed.
+    Estimators that share something, fitted and asked together, say what each says alone, up to
+    ties and to 1e-6; weights may be refused with a ``ValueError``.
 
     Parameters
     ----------
@@ -61,6 +64,8 @@ def check_family(
     assert estimators, f"{family.name} covers no estimator of scikit-learn; pass estimators."
     for estimator in estimators:
         assert family.covers(estimator), f"{family.name} does not cover {estimator!r}."
+    _check_together(family, estimators, data)
+    for estimator in estimators:
         if family.refuses(estimator) is not None:
             continue
         for X, y, sample_weight in _data_sets(estimator) if data is None else data:
@@ -173,6 +178,53 @@ def _data_sets(estimator: Any) -> Iterator[_Data]:
 
 def _wants_positive(estimator: Any) -> bool:
     return bool(get_tags(estimator).target_tags.positive_only)
+
+
+def _check_together(
+    family: Family, estimators: Sequence[Any], data: Sequence[_Data] | None
+) -> None:
+    """Fail if estimators that share something differ from plain fits."""
+    groups: dict[Any, list[Any]] = {}
+    for estimator in map(_seeded, estimators):
+        key = family.shares(estimator)
+        if key is not None:
+            groups.setdefault(key, []).append(estimator)
+    for group in groups.values():
+        for X, y, sample_weight in _data_sets(group[0]) if data is None else data:
+            _check_group(family, [*group, clone(group[0])], (X, y, sample_weight))
+
+
+def _check_group(family: Family, estimators: Sequence[Any], data: _Data) -> None:
+    X, y, sample_weight = data
+    models = [clone(estimator) for estimator in estimators]
+    weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+    try:
+        _quietly(family.fit_many, models, X, y, **weights)
+    except ValueError:
+        assert weights, f"{family.name} cannot fit {models!r} together, but says that they share."
+        return
+    said = _quietly(family.respond_many, models, X) or [{}] * len(models)
+    assert len(said) == len(models), f"{family.name} answers for {len(said)} of {len(models)}."
+    for model, estimator, answers in zip(models, estimators, said, strict=True):
+        plain = _fit(estimator, X, y, sample_weight, np.arange(len(y)))
+        right = {m: _quietly(getattr(plain, m), X) for m in METHODS if hasattr(plain, m)}
+        own = {m: _quietly(getattr(model, m), X) for m in right}
+        _check_same(f"{family.name}'s {model!r}, fitted with others,", own, right)
+        _check_same(f"{family.name}'s answer for {model!r} among others", answers, right)
+
+
+def _check_same(who: str, said: Mapping[str, AnyArray], right: dict[str, AnyArray]) -> None:
+    everywhere = np.ones(len(right["predict"]), dtype=bool)
+    for method, values in said.items():
+        assert method in right, f"{who} has a {method}, which the model has not."
+        expected = np.asarray(right[method])
+        same = np.shape(values) == expected.shape
+        assert same, f"{who} has a {method} of shape {np.shape(values)}, not {expected.shape}."
+        if expected.dtype.kind == "f":
+            off = np.abs(values - expected) > TOGETHER * np.maximum(1.0, np.abs(expected))
+        else:
+            off = (values != expected) & ~_tied(right, everywhere, expected)
+        assert not off.any(), f"{who} differs from a plain fit in {method}."
 
 
 def _check_one(family: Family, estimator: Any, data: _Data, tolerance: float) -> None:

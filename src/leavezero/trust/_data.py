@@ -55,18 +55,22 @@ def exchangeable(evidence: Evidence) -> Finding:
 
 
 def _clock(X: Table) -> str | None:
-    """Return the name of a column of times, or of one that rises or falls row by row."""
+    """Return the name of a column of times in order, or of one that rises or falls row by row."""
     if is_text(X) or not hasattr(X, "shape") or len(X.shape) != 2 or hasattr(X, "tocsr"):
         return None
     for at in range(X.shape[1]):
         name, values = _column(X, at)
-        if values.dtype.kind == "M":
+        if values.dtype.kind not in "Miuf":
+            continue
+        steps = np.diff(values.astype(np.int64) if values.dtype.kind == "M" else values)
+        strictly = values.dtype.kind != "M"  # several rows may have one time, and no two one number
+        if _all_one_way(steps, strictly) or _all_one_way(-steps, strictly):
             return f"the column {name!r}"
-        if values.dtype.kind in "iuf" and len(np.unique(values)) == len(values):
-            steps = np.diff(values)
-            if np.all(steps > 0) or np.all(steps < 0):
-                return f"the column {name!r}"
     return None
+
+
+def _all_one_way(steps: AnyArray, strictly: bool) -> bool:
+    return bool(np.all(steps > 0) if strictly else np.all(steps >= 0) and np.any(steps > 0))
 
 
 def _column(X: Any, at: int) -> tuple[Any, AnyArray]:

@@ -1,0 +1,328 @@
+"""What a search by GridSearchLZO costs, against the searches that one would use otherwise.
+
+    uv run python benchmarks/speed.py                          # every row, n = 500 and 1500
+    uv run python benchmarks/speed.py --rows 5000 --only k-NN  # one row of the table
+
+CPU and wall seconds on one thread, m = 10 n, the default augmenter; all ways of a row take turns in
+one process. A row that is run again replaces the old one in results/speed/speed.json, and
+results/speed/speed.md is written from it. Peak memory is what Python and NumPy hold above the
+caller's data at most, in a run of its own.
+"""
+
+import argparse
+import itertools
+import json
+import statistics
+import time
+import tracemalloc
+import warnings
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.datasets import make_classification, make_regression
+from sklearn.decomposition import PCA
+from sklearn.ensemble import (
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401  (makes the next import work)
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import (
+    ElasticNet,
+    ElasticNetCV,
+    LogisticRegression,
+    LogisticRegressionCV,
+    Ridge,
+    RidgeCV,
+)
+from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, ParameterGrid
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
+from threadpoolctl import threadpool_limits
+
+from leavezero import GridSearchLZO, SMIRClassifier
+
+RESULTS = Path(__file__).parents[1] / "results" / "speed"
+OURS = "GridSearchLZO"
+CV5, CV10, HALVING = "GridSearchCV, 5 folds", "GridSearchCV, 10 folds", "HalvingGridSearchCV"
+ONLY, SPECIAL, BARE = "unseen only", "specialized", "bare fits"
+STRENGTHS = [0.01, 0.1, 1.0, 10.0]
+PATH = list(np.logspace(-3, 3, 10))
+SHARES = [0.1, 0.5, 0.9]
+
+
+class TimedSearch(GridSearchLZO):
+    """A search that notes what drawing V costs."""
+
+    def _draw(self, *args: Any, **named: Any) -> Any:
+        started = time.process_time()
+        drawn = super()._draw(*args, **named)
+        self.draw_seconds_ = time.process_time() - started
+        return drawn
+
+
+@dataclass(frozen=True)
+class Row:
+    """One search: what is tuned, on which data, and the class made for it, if there is one."""
+
+    estimator: Any
+    grid: dict[str, Any]
+    data: str = "classes"
+    special: Any = None  # an estimator, or a list of them that are all fitted
+    every: int = 1  # only each so-manieth candidate has folds; the cost is scaled
+    halving: bool = True
+    params: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def candidates(self) -> list[dict[str, Any]]:
+        """All settings of the grid."""
+        return list(ParameterGrid(self.grid))
+
+
+def out_of_bag(grid):
+    forest = RandomForestClassifier(oob_score=True, random_state=0)
+    return [clone(forest).set_params(**params) for params in ParameterGrid(grid)]
+
+
+FOREST = {"n_estimators": [25, 50, 100], "max_features": ["sqrt", 0.5]}
+POLYNOMIAL = make_pipeline(
+    StandardScaler(), PolynomialFeatures(2), PCA(), LogisticRegression(max_iter=500)
+)
+TEXT = make_pipeline(TfidfVectorizer(), LogisticRegression())
+SMIR = {
+    "width": [1 / 15, 1 / 10, 1 / 5, 1 / 2, 1.0],
+    "gamma": [1e-7, 1e-3, 1e-1, 1e1, 1e3],
+    "offset": [1e-10, 1e-8, 1e-6, 1e-4, 1e-2],
+}
+ROWS = {
+    "linear SVC": Row(SVC(kernel="linear"), {"C": STRENGTHS}),
+    "RBF SVC": Row(SVC(), {"C": [0.1, 1.0, 10.0, 100.0], "gamma": [0.01, 0.03, 0.1]}),
+    "k-NN": Row(
+        KNeighborsClassifier(),
+        {"n_neighbors": [1, 3, 5, 9, 15, 25], "weights": ["uniform", "distance"]},
+    ),
+    "logistic": Row(
+        LogisticRegression(max_iter=500),
+        {"C": PATH},
+        special=LogisticRegressionCV(Cs=PATH, cv=5, max_iter=500),
+    ),
+    "polynomial, PCA, logistic": Row(
+        POLYNOMIAL, {"pca__n_components": [10, 40], "logisticregression__C": STRENGTHS}
+    ),
+    "forest": Row(RandomForestClassifier(random_state=0), FOREST, special=out_of_bag(FOREST)),
+    "gradient boosting": Row(
+        GradientBoostingClassifier(random_state=0),
+        {"n_estimators": [25, 50, 100], "learning_rate": [0.1, 0.3]},
+    ),
+    "histogram boosting": Row(
+        HistGradientBoostingClassifier(random_state=0),
+        {"max_iter": [25, 50, 100], "max_depth": [2, 4]},
+    ),
+    "decision tree": Row(
+        DecisionTreeClassifier(random_state=0),
+        {"max_depth": [2, 4, 8, None], "min_samples_leaf": [1, 5]},
+    ),
+    "MLP": Row(
+        MLPClassifier(hidden_layer_sizes=(20,), max_iter=50, random_state=0),
+        {"alpha": [1e-4, 1e-2, 1.0]},
+    ),
+    "ridge": Row(Ridge(), {"alpha": PATH}, "numbers", RidgeCV(alphas=PATH)),
+    "elastic net": Row(
+        ElasticNet(),
+        {"alpha": PATH, "l1_ratio": SHARES},
+        "numbers",
+        ElasticNetCV(alphas=PATH, l1_ratio=SHARES, cv=5),
+    ),
+    "SMIR, 125 settings": Row(SMIRClassifier(), SMIR, "few labels", every=25, halving=False),
+    "TF-IDF, logistic": Row(
+        TEXT, {"tfidfvectorizer__min_df": [1, 3], "logisticregression__C": STRENGTHS}, "text"
+    ),
+}
+
+
+def data_of(kind, n_rows):
+    """Return X and y."""
+    if kind == "numbers":
+        return make_regression(n_rows, 20, n_informative=8, noise=20.0, random_state=0)
+    X, y = make_classification(n_rows, 20, n_informative=8, flip_y=0.1, random_state=0)
+    if kind == "few labels":
+        known = np.random.default_rng(0).permutation(n_rows)[:40]
+        y = np.where(np.isin(np.arange(n_rows), known), y, -1)
+    if kind == "text":
+        return texts(y), y
+    return X, y
+
+
+def texts(y):
+    """Return a text for each label: sixty words, of which a class prefers some."""
+    rng = np.random.default_rng(0)
+    words = np.array([f"w{at}" for at in range(2000)])
+    common = 1.0 / np.arange(1.0, len(words) + 1.0)
+    tastes = [common * rng.gamma(2.0, 0.5, len(words)) for _ in range(2)]
+    return np.array(
+        [" ".join(rng.choice(words, 60, p=tastes[code] / tastes[code].sum())) for code in y],
+        dtype=object,
+    )
+
+
+def folds_of(y, n_folds):
+    """Return folds; where few rows have a label, only those are held out."""
+    if not np.any(y == -1):
+        return n_folds
+    labeled = np.random.default_rng(0).permutation(np.flatnonzero(y != -1))
+    parts = np.array_split(labeled, n_folds)
+    return [(np.setdiff1d(np.arange(len(y)), part), part) for part in parts]
+
+
+def ways_of(row, y):
+    """Return what to run for a row: a name, an object to fit or several, and a scale."""
+    grid = (
+        row.grid
+        if row.every == 1
+        else [
+            {name: [value] for name, value in params.items()}
+            for params in row.candidates[:: row.every]
+        ]
+    )
+    ways = {OURS: ([TimedSearch(row.estimator, row.grid, random_state=0)], 1)}
+    for name, n_folds in ((CV5, 5), (CV10, 10)):
+        search = GridSearchCV(row.estimator, grid, cv=folds_of(y, n_folds), refit=row.every == 1)
+        ways[name] = ([search], row.every)
+    if row.halving:
+        ways[HALVING] = ([HalvingGridSearchCV(row.estimator, grid, cv=5, random_state=0)], 1)
+    if row.special is not None:
+        alone = row.special if isinstance(row.special, list) else [row.special]
+        only = TimedSearch(row.estimator, row.grid, unseen="only", random_state=0)
+        ways |= {SPECIAL: (alone, 1), ONLY: ([only], 1)}
+    fits = [clone(row.estimator).set_params(**params) for params in row.candidates[:: row.every]]
+    return ways | {BARE: (fits, row.every)}
+
+
+def run(objects, X, y):
+    """Fit fresh copies, and return CPU and wall seconds and the last of them."""
+    copies = [clone(thing) for thing in objects]
+    cpu, wall = time.process_time(), time.perf_counter()
+    for copy in copies:
+        copy.fit(X, y)
+    return time.process_time() - cpu, time.perf_counter() - wall, copies[-1]
+
+
+def measure(name, n_rows, repeats, memory):
+    """Return the record of one row."""
+    row = ROWS[name]
+    X, y = data_of(row.data, n_rows)
+    ways = ways_of(row, y)
+    cpu, wall, draws = {way: [] for way in ways}, {way: [] for way in ways}, []
+    for _ in range(repeats):
+        for way, (objects, scale) in ways.items():
+            spent, waited, last = run(objects, X, y)
+            cpu[way].append(spent * scale)
+            wall[way].append(waited * scale)
+            if way == OURS:
+                draws.append(last.draw_seconds_)
+    return {
+        "search": name,
+        "n": n_rows,
+        "candidates": len(row.candidates),
+        "scaled": row.every > 1,
+        "cpu": cpu,
+        "wall": wall,
+        "draw_cpu": draws,
+        "peak_mib": peak_mib(row, X, y) if memory else None,
+    }
+
+
+def peak_mib(row, X, y):
+    search = GridSearchLZO(row.estimator, row.grid, random_state=0)
+    tracemalloc.start()
+    search.fit(X, y)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return peak / 2**20
+
+
+def ratio(record, way, kind="cpu"):
+    """Return the ratio of a way to ours with its spread over repeats; a dash if it was not run."""
+    if way not in record[kind]:
+        return "-"
+    found = [a / b for a, b in zip(record[kind][way], record[kind][OURS], strict=True)]
+    middle = statistics.median(found)
+    if len(found) == 1:
+        return f"{middle:.1f}"
+    return f"{middle:.1f} ({min(found):.1f} to {max(found):.1f})"
+
+
+def table(records):
+    """Return the lines of the table."""
+    lines = [
+        "# What searches cost as a multiple of GridSearchLZO",
+        "",
+        "CPU time on one thread, m = 10 n, drawing V included: medians over repeats, least and "
+        "most in brackets. Seconds are of GridSearchLZO, drawing V among them. `bare` is one "
+        "plain fit of each candidate; `specialized` is LogisticRegressionCV, RidgeCV, ElasticNetCV "
+        'or forests with out-of-bag scores, and beside it how long `unseen="only"` takes on the '
+        "same row. The folds and bare fits of SMIR are measured on five settings and scaled.",
+        "",
+        "| search | n | C | CPU s | wall s | draw V s | peak MiB | 10 folds | 10 folds, wall "
+        "| 5 folds | halving | specialized | unseen only | bare |",
+        "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    return lines + [line(record) for record in records]
+
+
+def line(record):
+    cpu, wall = (statistics.median(record[kind][OURS]) for kind in ("cpu", "wall"))
+    peak = "-" if record["peak_mib"] is None else f"{record['peak_mib']:.0f}"
+    cells = [
+        record["search"],
+        str(record["n"]),
+        str(record["candidates"]),
+        f"{cpu:.2f}",
+        f"{wall:.2f}",
+        f"{statistics.median(record['draw_cpu']):.2f}",
+        peak,
+        ratio(record, CV10),
+        ratio(record, CV10, "wall"),
+        *(ratio(record, way) for way in (CV5, HALVING, SPECIAL, ONLY, BARE)),
+    ]
+    return "| " + " | ".join(cells) + " |"
+
+
+def keep(record):
+    """Put a record into the file in the place of an older one, and write the table."""
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    path = RESULTS / "speed.json"
+    known = json.loads(path.read_text()) if path.exists() else []
+    new = (record["n"], record["search"])
+    known = [old for old in known if (old["n"], old["search"]) != new] + [record]
+    order = list(ROWS)
+    known.sort(key=lambda one: (one["n"], order.index(one["search"])))
+    path.write_text(json.dumps(known, indent=1) + "\n")
+    (RESULTS / "speed.md").write_text("\n".join(table(known)) + "\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rows", type=int, action="append", help="n; 500 and 1500 if not given")
+    parser.add_argument("--only", action="append", choices=list(ROWS), help="a row of the table")
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--no-memory", action="store_true", help="skip the run for peak memory")
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")  # of models that are poor or not converged; so are all ways
+    for n_rows, name in itertools.product(options.rows or [500, 1500], options.only or ROWS):
+        with threadpool_limits(limits=1):
+            record = measure(name, n_rows, options.repeats, not options.no_memory)
+        keep(record)
+        print(line(record), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,49 @@
+"""A stored model used on a table, on a terminal."""
+
+import json
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from leavezero.cli._telling import printable, tell
+from leavezero.tabular import Source, check_table, load_model, other_versions, write_predictions
+
+
+def predict_table(
+    model_path: Path,
+    table: Path,
+    *,
+    out: Path | None,
+    trust: tuple[str, ...],
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Write a table with predictions, and say where it is."""
+    model = load_model(model_path, trust)
+    source = Source.of(table)
+    notices = [other_versions(model), *check_table(model, source)]
+    if not quiet:
+        for notice in filter(None, notices):
+            tell(notice)
+    path = _default_out(source) if out is None else out
+    console = Console(stderr=True)
+    silent = quiet or not console.is_terminal
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, disable=silent) as progress:
+        task = progress.add_task("predicting", total=None)
+
+        def watch(done: int) -> None:
+            progress.update(task, description=f"predicting: {done:,} rows")
+
+        n_rows = write_predictions(model, source, path, watch=watch)
+    if as_json:
+        added = model.new_columns
+        print(json.dumps({"out": str(path), "n_rows": n_rows, "added": added}))
+    elif not quiet:
+        print(printable(f"{n_rows:,} rows with {', '.join(model.new_columns)}: {path}"))
+
+
+def _default_out(source: Source) -> Path:
+    suffix = ".csv" if source.format == "text" else ".parquet"
+    return Path(f"{source.path.name.split('.')[0]}-predictions{suffix}")

@@ -1,0 +1,190 @@
+"""One look for the neighbours of rows, for k-NN models that let more or fewer of them vote."""
+
+from dataclasses import dataclass
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import is_classifier
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+
+from leavezero._tables import count_rows, take_rows
+from leavezero._typing import AnyArray, Bools, Floats, Ints, Table
+from leavezero.families._ballot import Ballot, ballot_of
+from leavezero.families._together import settings_key
+
+CELLS = 2**21  # neighbours that are held at once
+TILE = 256  # scikit-learn's own block: distances are rounded as in one look for all rows
+TIED = 1e-12  # of a squared length: distances that differ by less may be equal
+CLOSE = 1e-10  # of the votes: classes that differ by less may have the same
+
+
+@dataclass(eq=False)
+class Company:
+    """k-NN models that were fitted together, their data, and the neighbours of the given rows."""
+
+    X: Table
+    y: AnyArray
+    most: int  # neighbours that a model asks for
+    waiting: int  # models that may still ask for the neighbours of the given rows
+    near: tuple[Floats, Ints] | None = None
+
+    def leave(self) -> None:
+        """Note that a model has asked; after the last one nothing is held but y."""
+        self.waiting -= 1
+        if self.waiting <= 0:
+            self.near = self.X = None
+
+
+# Beside each living model its company, and what a new fit would replace.
+_COMPANIES: WeakKeyDictionary[Any, tuple[Company, Any]] = WeakKeyDictionary()
+
+
+def search_of(estimator: Any) -> Any:
+    """Return how a k-NN model looks for neighbours; None for others and for given distances."""
+    kinds = (KNeighborsClassifier, KNeighborsRegressor)
+    if type(estimator) not in kinds or str(estimator.metric) == "precomputed":
+        return None
+    return settings_key(estimator, "n_neighbors", "weights")
+
+
+def fit_together(estimators: list[Any], X: Table, y: AnyArray) -> None:
+    """Fit k-NN models with one search, and remember that they share it."""
+    for estimator in estimators:
+        estimator.fit(X, y)
+    most = max(int(estimator.n_neighbors) for estimator in estimators)
+    company = Company(X, y, most, len(estimators))
+    for estimator in estimators:
+        _COMPANIES[estimator] = (company, estimator.effective_metric_params_)
+
+
+def said_together(models: list[Any], X: Table) -> list[dict[str, AnyArray]] | None:
+    """Return what k-NN models say of rows, one look for all; None if they share none.
+
+    A model that asks for more neighbours than there are gets no answers, and can say so itself.
+    """
+    company = _company(models[0])
+    if company is None or any(_company(model) is not company for model in models):
+        return None
+    able = [model for model in models if model.n_neighbors <= model.n_samples_fit_]
+    if not able or getattr(models[0], "outputs_2d_", False):
+        return None
+    targets = _targets(models[0], company.y)
+    size = max(TILE, CELLS // (company.most + 1) // TILE * TILE)
+    starts = range(0, count_rows(X), size)
+    blocks = [_block(able, take_rows(X, slice(at, at + size)), targets) for at in starts]
+    joined = {model: _joined(parts) for model, *parts in zip(able, *blocks, strict=True)}
+    return [joined.get(model, {}) for model in models]
+
+
+def given_neighbors(model: Any, X: Table, y: AnyArray) -> tuple[Floats, Ints] | None:
+    """Return distances and numbers of each given row's neighbours, itself not among them.
+
+    None if the model was not fitted to this very X and y together with others, or if it depends
+    on how many are looked for which of equally distant ones are found.
+    """
+    company = _company(model)
+    if company is None or company.X is not X or company.y is not y:
+        return None
+    n_found = min(company.most + 1, model.n_samples_fit_ - 1)
+    if n_found * model.n_samples_fit_ > CELLS or model.n_neighbors > n_found:
+        return None
+    if company.near is None:
+        company.near = model.kneighbors(n_neighbors=n_found)
+    distances, neighbors = company.near
+    company.leave()
+    if _tied(distances, model.n_neighbors, _squares(X)).any():
+        return None
+    return distances[:, : model.n_neighbors].copy(), neighbors[:, : model.n_neighbors]
+
+
+def _company(model: Any) -> Company | None:
+    """Return the company of a model that has not been fitted again since."""
+    company, learned = _COMPANIES.get(model, (None, None))
+    return company if learned is getattr(model, "effective_metric_params_", None) else None
+
+
+def _targets(model: Any, y: AnyArray) -> AnyArray:
+    values = np.asarray(y)
+    if is_classifier(model):
+        return np.searchsorted(model.classes_, values.ravel())
+    return values
+
+
+def _joined(parts: list[dict[str, AnyArray]]) -> dict[str, AnyArray]:
+    return {method: np.concatenate([part[method] for part in parts]) for method in parts[0]}
+
+
+def _block(models: list[Any], rows: Table, targets: AnyArray) -> list[dict[str, AnyArray]]:
+    """Return the answers of all models for some rows."""
+    widest = max(models, key=lambda model: model.n_neighbors)
+    n_found = min(widest.n_neighbors + 1, widest.n_samples_fit_)  # one more shows a tie
+    distances, neighbors = widest.kneighbors(rows, n_neighbors=n_found)
+    squares = _squares(rows)
+    answers = []
+    for model in models:
+        k = model.n_neighbors
+        said, close = _answers(model, distances[:, :k].copy(), neighbors[:, :k], targets)
+        unsure = np.flatnonzero(_tied(distances, k, squares) | close)
+        if len(unsure):
+            few = take_rows(rows, unsure)
+            for method, values in said.items():
+                values[unsure] = getattr(model, method)(few)
+        answers.append(said)
+    return answers
+
+
+def _squares(rows: Table) -> Floats:
+    """Return the squared length of each row, against which its distances are rounded."""
+    if sparse.issparse(rows):
+        return np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
+    numbers = np.asarray(rows, dtype=np.float64)
+    return np.asarray(np.einsum("ij,ij->i", numbers, numbers))
+
+
+def _tied(distances: Floats, k: int, squares: Floats) -> Bools:
+    """Tell where the next neighbour is as near as the last one that votes."""
+    if k >= distances.shape[1]:
+        return np.zeros(len(distances), dtype=bool)
+    last, following = distances[:, k - 1] ** 2, distances[:, k] ** 2
+    return np.asarray(following - last <= TIED * (squares + following))
+
+
+def _answers(
+    model: Any, distances: Floats, neighbors: Ints, targets: AnyArray
+) -> tuple[dict[str, AnyArray], Bools]:
+    """Return what neighbours say, and for which rows rounding may decide it."""
+    ballot = ballot_of(model, distances, neighbors)
+    if not is_classifier(model):
+        means = _means(model, ballot, targets[neighbors])
+        return {"predict": means}, np.zeros(len(neighbors), dtype=bool)
+    votes = ballot.by_class(targets, len(model.classes_))
+    totals = votes.sum(axis=1, keepdims=True)
+    with np.errstate(invalid="ignore"):  # no votes at all: the model itself raises
+        shares = votes / totals
+    close = np.zeros(len(votes), dtype=bool) if _counts(model) else _close(votes)
+    return {"predict": model.classes_.take(votes.argmax(axis=1)), "predict_proba": shares}, close
+
+
+def _counts(model: Any) -> bool:
+    """Tell whether every neighbour has one vote, so that sums are not rounded."""
+    return model.weights is None or (isinstance(model.weights, str) and model.weights == "uniform")
+
+
+def _close(votes: Floats) -> Bools:
+    """Tell where the order in which votes are added may decide between two classes."""
+    if votes.shape[1] == 1:
+        return np.zeros(len(votes), dtype=bool)
+    second, first = np.partition(votes, -2, axis=1)[:, -2:].T
+    return np.asarray(~(first - second > CLOSE * np.abs(first)))
+
+
+def _means(model: Any, ballot: Ballot, values: AnyArray) -> Floats:
+    if _counts(model):
+        return np.asarray(values.mean(axis=1))
+    weights = ballot.weights.reshape(values.shape[:2])
+    totals = weights.sum(axis=1)
+    if values.ndim == 2:
+        return np.asarray((values * weights).sum(axis=1) / totals)
+    return np.asarray((values * weights[:, :, None]).sum(axis=1) / totals[:, None])

@@ -1,0 +1,112 @@
+"""What families that fit estimators together have in common: what is equal, what is handed on."""
+
+import copy
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import joblib
+import numpy as np
+from sklearn.utils import check_array
+
+from leavezero._tables import count_rows, take_rows
+from leavezero._typing import AnyArray, Floats, Table
+
+_NOT_LEARNED = ("_metadata_request", "_sklearn_output_config")  # what users set by methods
+BLOCK_CELLS = 2**22  # of rows that are answered at a time: 32 MiB of float64
+
+
+def settings_key(estimator: Any, *varied: str) -> Any:
+    """Return what is equal for estimators of a class whose parameters differ in some only.
+
+    None if a parameter has no digest.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import Ridge
+    >>> settings_key(Ridge(1.0), "alpha") == settings_key(Ridge(2.0), "alpha")
+    True
+    """
+    others = {
+        name: value
+        for name, value in estimator.get_params(deep=False).items()
+        if name not in varied
+    }
+    found = digest(others)
+    return None if found is None else (type(estimator).__name__, found)
+
+
+def digest(value: Any) -> str | None:
+    """Return a digest of anything that can be pickled; None for the rest."""
+    try:
+        return str(joblib.hash(value))
+    except Exception:  # pickle raises anything
+        return None
+
+
+def fit_each(estimators: Iterable[Any], X: Table, y: AnyArray, sample_weight: Any) -> None:
+    """Fit estimators one by one, as plain fits do."""
+    for estimator in estimators:
+        fit_one(estimator, X, y, sample_weight)
+
+
+def fit_one(estimator: Any, X: Table, y: AnyArray, sample_weight: Any) -> Any:
+    """Fit an estimator, with weights only where there are any, and return it."""
+    weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+    estimator.fit(X, y, **weights)
+    return estimator
+
+
+def hand_on(
+    source: Any, target: Any, changed: Mapping[str, Any] | None = None, shared: Iterable[Any] = ()
+) -> None:
+    """Give an unfitted estimator what a fitted one has learned, but for what has changed.
+
+    Objects in ``shared`` are the same for both; all else is copied.
+    """
+    changed = {} if changed is None else changed
+    kept = {*target.get_params(deep=False), *_NOT_LEARNED, *changed}
+    learned = {name: value for name, value in vars(source).items() if name not in kept}
+    memo: dict[int, Any] = {id(thing): thing for thing in shared}
+    vars(target).update(copy.deepcopy(learned, memo), **changed)
+
+
+def is_seed(random_state: Any) -> bool:
+    """Tell whether a random state gives the same stream in every fit."""
+    return isinstance(random_state, int | np.integer)
+
+
+def blocks_of(X: Table, cells_a_row: int) -> Iterator[Table]:
+    """Yield the rows in blocks of bounded memory."""
+    size = max(1, BLOCK_CELLS // max(1, cells_a_row))
+    for start in range(0, count_rows(X), size):
+        yield take_rows(X, slice(start, start + size))
+
+
+def n_columns(X: Table) -> int:
+    """Return the number of columns of a table, 1 for anything else."""
+    shape = getattr(X, "shape", (0,))
+    return int(np.prod(shape[1:])) if len(shape) > 1 else 1
+
+
+def linear_scores(models: list[Any], X: Table) -> list[Floats]:
+    """Return what each linear model scores, from one product with all coefficients."""
+    coefs = [np.atleast_2d(model.coef_) for model in models]
+    ends = np.cumsum([len(coef) for coef in coefs])[:-1]
+    levels = np.concatenate(
+        [np.broadcast_to(m.intercept_, len(c)) for m, c in zip(models, coefs, strict=True)]
+    )
+    weights = np.ascontiguousarray(np.concatenate(coefs).T)
+    parts = [_dense(block) @ weights + levels for block in blocks_of(X, n_columns(X))]
+    return list(np.split(np.concatenate(parts), ends, axis=1))
+
+
+def scored_labels(model: Any, scores: Floats) -> AnyArray:
+    """Return the class of each row: the highest score, or the sign of the only one."""
+    best = scores.argmax(axis=1) if scores.shape[1] > 1 else (scores[:, 0] > 0).astype(np.intp)
+    return np.asarray(model.classes_)[best]
+
+
+def _dense(block: Table) -> Any:
+    """Return rows as floats; a sparse matrix stays one."""
+    plain = type(block) is np.ndarray and block.dtype == np.float64
+    return block if plain else check_array(block, accept_sparse="csr", dtype=np.float64)

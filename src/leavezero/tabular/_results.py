@@ -1,0 +1,134 @@
+"""What a selection leaves in a folder."""
+
+import csv
+import json
+import math
+import os
+import shlex
+from pathlib import Path
+from typing import Any
+
+from leavezero.tabular._errors import TableError
+from leavezero.tabular._selection import Selected, Wish
+from leavezero.tabular._store import save_model
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder for results, or raise while nothing is lost yet.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from leavezero.tabular import make_folder
+    >>> make_folder(Path(tempfile.mkdtemp()) / "out")
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise TableError(
+            f"--out {str(folder)!r} cannot be made a folder: {error.strerror}."
+        ) from error
+
+
+def write_results(selected: Selected, folder: Path) -> tuple[dict[str, Any], list[str]]:
+    r"""Write model, table of candidates, the run's own page, and the report where there is one.
+
+    Parameters
+    ----------
+    selected : Selected
+        What was found.
+    folder : Path
+        Where to; files of an earlier run are replaced.
+
+    Returns
+    -------
+    run : dict
+        What ``run.json`` holds.
+    to_trust : list of str
+        The types in the model that must be trusted by name to load it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from leavezero.tabular import Wish, prepare, select_model, write_results
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> lines = ["x,y", *(f"{at}.5,{at > 20}" for at in range(40))]
+    >>> _ = (folder / "a.csv").write_text("\n".join(lines))
+    >>> wish = Wish("y", models=("bayes",))
+    >>> run, to_trust = write_results(select_model(prepare(folder / "a.csv", wish), wish), folder)
+    >>> (folder / "model.skops").exists(), run["best"]["model"], to_trust
+    (True, 'bayes', [])
+    """
+    to_trust = save_model(selected.model, folder / "model.skops")
+    command = command_of(selected.prepared.source.path, selected.wish, folder)
+    run = {"command": shlex.join(command), **selected.to_dict(), "types_to_trust": to_trust}
+    _write_rows(run["candidates"], folder / "results.csv")
+    run = _finite(run)
+    _replace(folder / "run.json", json.dumps(run, indent=1, allow_nan=False) + "\n")
+    _replace(folder / "report.html", _report(selected, run["command"]))
+    return run, to_trust
+
+
+def command_of(table: Path, wish: Wish, folder: Path) -> list[str]:
+    """Return the words that repeat a run.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from leavezero.tabular import Wish
+    >>> from leavezero.tabular._results import command_of
+    >>> " ".join(command_of(Path("a.csv"), Wish("y", models=("tree", "svm")), Path("o")))
+    'leavezero select a.csv --target y --models tree,svm --augmenter auto --seed 0 --out o'
+    """
+    options: list[tuple[str, Any]] = [
+        ("--target", wish.target),
+        ("--task", wish.task),
+        ("--models", None if wish.models is None else ",".join(wish.models)),
+        ("--grid", wish.grid),
+        ("--metric", wish.metric),
+        ("--augmenter", wish.augmenter),
+        ("--confirm", wish.confirm),
+        *(("--keep", name) for name in wish.keep),
+        *(("--drop", name) for name in wish.drop),
+        ("--seed", wish.seed),
+        ("--out", folder),
+    ]
+    given = [(name, str(value)) for name, value in options if value is not None]
+    return ["leavezero", "select", str(table), *(word for pair in given for word in pair)]
+
+
+def _report(selected: Selected, command: str) -> str:
+    """Return the page for people; rows of the data are in it in aggregate only."""
+    prepared = selected.prepared
+    title = f"{prepared.target.name} of {prepared.source.path.name}"
+    return selected.search.to_html(trust=selected.trust, title=title, command=command)
+
+
+def _finite(value: Any) -> Any:
+    """Return plain values that JSON has; a figure that is not finite is none."""
+    if isinstance(value, dict):
+        return {str(name): _finite(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(one) for one in value]
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else None
+    return value if isinstance(value, str | int | None) else repr(value)
+
+
+def _write_rows(rows: list[dict[str, Any]], path: Path) -> None:
+    draft = path.with_name(path.name + ".part")
+    with draft.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        for row in rows:
+            writer.writerow(row | {"params": json.dumps(row["params"])})
+    os.replace(draft, path)
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write a file whole or not at all."""
+    draft = path.with_name(path.name + ".part")
+    draft.write_text(text, encoding="utf-8")
+    os.replace(draft, path)

@@ -1,0 +1,266 @@
+"""A model chosen for a table and used on another, from the command line."""
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from leavezero.cli import _select, _telling
+from leavezero.cli._app import app
+
+runner = CliRunner()
+N = 48
+CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
+
+
+def table(n_rows=N):
+    rng = np.random.default_rng(0)
+    kinds = rng.choice(["good", 'say "hi" \u2603'], n_rows)
+    frame = pd.DataFrame(
+        {
+            "id": np.arange(n_rows),
+            "<script>alert(1)</script>": rng.normal(size=n_rows) + 2 * (kinds == "good"),
+            "color\x1b[31m[bold]": rng.choice(["red", "blue", None], n_rows),
+            "gone": None,
+            "mixed": rng.choice(["1", "2", "three"], n_rows),
+            "kind": kinds,
+        }
+    )
+    frame.loc[3, "kind"] = None
+    return frame
+
+
+def select(path, *words):
+    return runner.invoke(app, ["select", str(path), "--jobs", "1", *words])
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """One selection that several tests look at."""
+    folder = tmp_path_factory.mktemp("select")
+    table().to_csv(folder / "train.csv", index=False)
+    words = ("--target", "kind", "--models", "bayes,tree", "--out", str(folder / "out"))
+    return folder, select(folder / "train.csv", *words)
+
+
+def test_a_selection_says_what_it_did(run):
+    """Notices on stderr; candidates, costs and findings on stdout."""
+    _, result = run
+    assert result.exit_code == 0, result.output
+    for told in (
+        "classification: 'kind' has 2 classes, for its cells are words.",
+        "1 row without a value in 'kind' is left out.",
+        "Column 'id' is dropped: its name says so and every cell differs. Keep it with --keep id.",
+        "Column 'gone' is dropped: every cell is missing.",
+        "Column 'mixed' is read as category: it holds numbers and words (",
+    ):
+        assert told in result.stderr
+    for told in ("bayes, var_smoothing=", "95 % interval", "14 fits (12 candidate, 2 optimism)"):
+        assert told in result.stdout
+    assert "10-fold cross validation of these candidates takes 121 fits." in result.stdout
+    assert "checks of the score found nothing to doubt." in result.stdout
+    assert "Next: leavezero predict" in result.stdout
+
+
+def test_output_that_is_no_terminal_has_no_control_characters(run):
+    """Not even those in the names of columns."""
+    _, result = run
+    assert CONTROL.search(result.stdout) is None
+    assert CONTROL.search(result.stderr) is None
+
+
+def test_a_selection_leaves_all_that_repeats_it(run):
+    """Model, candidates and the run's own page; nothing half-written."""
+    folder, _ = run
+    names = {path.name for path in (folder / "out").iterdir()}
+    assert names == {"model.skops", "report.html", "results.csv", "run.json"}
+    report = (folder / "out" / "report.html").read_text()
+    assert "kind of train.csv" in report
+    assert "<script>alert(1)" not in report
+    results = pd.read_csv(folder / "out" / "results.csv")
+    assert len(results) == 12
+    assert results["chosen"].tolist() == [True] + [False] * 11
+    page = json.loads((folder / "out" / "run.json").read_text())
+    assert page["seed"] == 0
+    assert page["command"].startswith("leavezero select ")
+    assert len(page["table"]["sha256"]) == 64
+    assert [column["kind"] for column in page["table"]["columns"]].count("dropped") == 2
+    assert page["best"]["score"] == pytest.approx(results["score"].iloc[0])
+    assert page["versions"]["scikit-learn"]
+
+
+def test_the_model_is_used_on_another_table(run, tmp_path):
+    """Other order, other columns, unknown words; labels come back as they were."""
+    folder, _ = run
+    new = table(9).drop(columns=["kind", "gone", "id"])[::-1].assign(mixed="new", more=1)
+    new.to_csv(tmp_path / "new.csv", index=False)
+    model, out = str(folder / "out" / "model.skops"), tmp_path / "out.csv"
+    result = runner.invoke(app, ["predict", model, str(tmp_path / "new.csv"), "--out", str(out)])
+    assert result.exit_code == 0, result.output
+    assert (
+        "1 column that the model does not know is passed on and not read: 'more'." in result.stderr
+    )
+    assert "9 rows with prediction, probability_good, probability_say" in result.stdout
+    found = pd.read_csv(out)
+    assert set(found["prediction"]) <= {"good", 'say "hi" \u2603'}
+    assert np.allclose(found.filter(like="probability_").sum(axis=1), 1)
+
+
+def test_predictions_end_beside_where_the_user_is(run, tmp_path, monkeypatch):
+    """Without --out the name follows the table's; --json says it to programs."""
+    folder, _ = run
+    monkeypatch.chdir(tmp_path)
+    model, path = str(folder / "out" / "model.skops"), str(folder / "train.csv")
+    result = runner.invoke(app, ["predict", model, path, "--json"])
+    assert json.loads(result.stdout)["out"] == "train-predictions.csv"
+    assert (tmp_path / "train-predictions.csv").exists()
+    quiet = runner.invoke(app, ["predict", model, path, "--quiet"])
+    assert (quiet.exit_code, quiet.output) == (0, "")
+
+
+def test_json_is_all_that_stdout_holds(tmp_path):
+    """A regression from Parquet, repeated by its seed."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=40)
+    pd.DataFrame({"x": x, "y": x + rng.normal(size=40)}).to_parquet(tmp_path / "a.parquet")
+    words = ("--target", "y", "--models", "bayes", "--json", "--out", str(tmp_path / "out"))
+    first = select(tmp_path / "a.parquet", *words, "--quiet", "--metric", "neg_mean_absolute_error")
+    assert first.exit_code == 0, first.output
+    assert first.stderr == ""
+    page = json.loads(first.stdout)
+    assert (page["task"], page["metric"]) == ("regression", "neg_mean_absolute_error")
+    assert page["best"]["score"] < 0
+    assert page["notices"][0] == "regression: 'y' is numbers, for its numbers are not all whole."
+
+
+def test_the_user_stops_and_keeps_the_best_so_far(tmp_path, monkeypatch):
+    """The folder is told; before the first candidate there is nothing to keep."""
+    table().to_csv(tmp_path / "a.csv", index=False)
+    words = ("--target", "kind", "--models", "bayes", "--out", str(tmp_path / "out"))
+
+    def stops_after(n_done):
+        real = _select.select_model
+
+        def stopping(prepared, wish, watch):
+            def heard(one):
+                watch(one)
+                if one.n_done == n_done:
+                    raise KeyboardInterrupt
+
+            return real(prepared, wish, heard)
+
+        return stopping
+
+    monkeypatch.setattr(_select, "select_model", stops_after(2))
+    result = select(tmp_path / "a.csv", *words)
+    assert result.exit_code == 1, result.output
+    assert f"The best of 2 candidates so far is in {tmp_path / 'out'}." in result.stderr
+    assert (tmp_path / "out" / "model.skops").exists()
+    assert json.loads((tmp_path / "out" / "run.json").read_text())["interrupted"]
+
+    def at_once(prepared, wish, watch):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_select, "select_model", at_once)
+    result = select(tmp_path / "a.csv", *words)
+    assert result.exit_code == 1
+    assert "Stopped before the first candidate was done. Nothing was written." in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (
+            ["none.csv", "--target", "y"],
+            "There is no file 'none.csv'. Check the name and the folder.",
+        ),
+        (
+            ["empty.csv", "--target", "y"],
+            "empty.csv is empty. Give a table with names in its first",
+        ),
+        (["a.csv", "--target", "knd"], "The table has no column 'knd'. Did you mean 'kind'?"),
+        (["a.csv", "--target", "one"], "The target 'one' has one value only, '7'. Give rows of at"),
+        (["a.csv", "--target", "gone"], "0 rows with a value in 'gone' are too few to choose a mo"),
+        (["five.csv", "--target", "kind"], "5 rows with a value in 'kind' are too few to choose a"),
+        (["twins.csv", "--target", "y"], "has 1 column name more than once: 'x'. Give each column"),
+        (
+            ["only.csv", "--target", "y"],
+            "No column is left to predict 'y' from: 'x': every cell is",
+        ),
+        (
+            ["a.csv", "--target", "kind", "--confirm", "0"],
+            "--confirm must be a positive whole numb",
+        ),
+        (
+            ["a.csv", "--target", "kind", "--models", "magic"],
+            "--models names 'magic', which is unk",
+        ),
+        (
+            ["a.csv", "--target", "kind", "--augmenter", "x"],
+            "--augmenter 'x' is unknown. There are",
+        ),
+        (
+            ["a.csv", "--target", "kind", "--out", "a.csv"],
+            "--out 'a.csv' cannot be made a folder: ",
+        ),
+        (
+            ["a.csv", "--target", "kind", "--grid", "none"],
+            "There is no file 'none', which --grid na",
+        ),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_a_sentence(words, told, tmp_path, monkeypatch):
+    """Exit code 2, no traceback, nothing written."""
+    monkeypatch.chdir(tmp_path)
+    table().assign(one=7).to_csv("a.csv", index=False)
+    table(5).assign(kind=list("ababa")).to_csv("five.csv", index=False)
+    (tmp_path / "empty.csv").touch()
+    (tmp_path / "twins.csv").write_text("x,x,y\n1,2,3\n")
+    (tmp_path / "only.csv").write_text("x,y\n" + "1,a\n1,b\n" * 8)
+    before = set(tmp_path.iterdir())
+    result = select(*words)
+    assert result.exit_code == 2, result.output
+    assert told in result.stderr
+    assert "Traceback" not in result.stderr
+    assert result.stdout == ""
+    assert set(tmp_path.iterdir()) == before
+
+
+def test_what_fails_ends_with_1_and_debug_shows_where(tmp_path, monkeypatch):
+    """One sentence, unless the user wants the traceback."""
+    monkeypatch.chdir(tmp_path)
+    table().to_csv("a.csv", index=False)
+    words = ("--target", "kind", "--models", "bayes", "--metric", "r2")
+    result = select("a.csv", *words)
+    assert result.exit_code == 1
+    assert result.stderr.endswith("Add --debug to see where.\n")
+    assert "Traceback" not in result.stderr
+    assert not isinstance(select("a.csv", *words, "--debug").exception, SystemExit)
+
+
+def test_missing_tools_are_named(monkeypatch):
+    """Without the extra both commands say what to install."""
+    monkeypatch.setattr(_telling, "_TOOLS", ("pandas", "no_such_tool"))
+    for words in (["select", "a.csv", "--target", "y"], ["predict", "m", "a.csv"]):
+        result = runner.invoke(app, words)
+        assert result.exit_code == 1
+        assert "This command needs no_such_tool. Install it with: pip install" in result.stderr
+
+
+def test_wrong_models_are_refused(tmp_path):
+    """A model of 0 bytes ends with 2."""
+    (tmp_path / "m.skops").touch()
+    result = runner.invoke(app, ["predict", str(tmp_path / "m.skops"), "a.csv"])
+    assert result.exit_code == 2
+    assert "m.skops is empty: no model was written to it. Run select again." in result.stderr
+
+
+def test_help_leads_a_newcomer():
+    """Both commands stand in the first page, and each names what it needs."""
+    first = runner.invoke(app, ["--help"]).output
+    assert "select" in first
+    assert "predict" in first
+    assert "--target" in runner.invoke(app, ["select", "--help"]).output

@@ -1,0 +1,158 @@
+"""A table on disk to a frame."""
+
+import gzip
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from leavezero.tabular import Source, TableError, read_table
+
+
+def written(folder, text, name="a.csv", encoding="utf-8"):
+    path = folder / name
+    path.write_bytes(text.encode(encoding))
+    return path
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("read")
+
+
+@settings(max_examples=20)
+@given(
+    separator=st.sampled_from([",", ";", "\t", "|"]),
+    comma=st.booleans(),
+    encoding=st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "cp1252"]),
+    numbers=st.lists(st.integers(-9999, 9999), min_size=2, max_size=8),
+)
+def test_separator_decimal_and_encoding_are_found(folder, separator, comma, encoding, numbers):
+    """However a table is written, it is the same table."""
+    point = "," if comma and separator != "," else "."
+    lines = [separator.join(["größe", "name", "n"])]
+    lines += [separator.join([f"{n}{point}25", "é", str(n)]) for n in numbers]
+    frame = read_table(written(folder, "\n".join(lines), encoding=encoding))
+    assert frame.columns.tolist() == ["größe", "name", "n"]
+    assert frame["größe"].tolist() == [float(f"{n}.25") for n in numbers]
+    assert frame["name"].tolist() == ["é"] * len(numbers)
+    assert frame["n"].tolist() == numbers
+    assert frame["n"].dtype == np.int64
+
+
+def test_words_for_missing_cells_are_missing(tmp_path):
+    """None and a word that merely looks odd are not."""
+    frame = read_table(written(tmp_path, "a,b\n1,x\nNA,?\n 3 ,None\n,\n"))
+    assert frame["a"].isna().tolist() == [False, True, False, True]
+    assert frame["a"].tolist()[2] == 3.0
+    assert frame["b"].tolist() == ["x", None, "None", None]
+
+
+def test_digits_that_are_no_numbers_stay_words(tmp_path):
+    """Postal codes keep their zeros, and true stays true."""
+    frame = read_table(written(tmp_path, "zip,flag,zero\n01234,true,0\n99999,false,0.5\n"))
+    assert frame["zip"].tolist() == ["01234", "99999"]
+    assert frame["flag"].tolist() == ["true", "false"]
+    assert frame["zero"].tolist() == [0.0, 0.5]
+
+
+def test_a_column_without_a_name_gets_one(tmp_path):
+    """As an index that was written along has none."""
+    assert Source.of(written(tmp_path, ",x\n0,1\n")).names == ["unnamed_1", "x"]
+
+
+def test_infinite_numbers_are_missing(tmp_path):
+    """No model takes them."""
+    assert read_table(written(tmp_path, "a,b\ninf,1\n2,1\n"))["a"].isna().tolist() == [True, False]
+
+
+def test_quoted_cells_keep_separators_and_line_breaks(tmp_path):
+    """As the CSV of a spreadsheet has them."""
+    frame = read_table(written(tmp_path, 'a,b\n"x, y","line\nbreak"\n"""q""",z\n'))
+    assert frame["a"].tolist() == ["x, y", '"q"']
+    assert frame["b"].tolist() == ["line\nbreak", "z"]
+
+
+def test_a_letter_of_another_encoding_far_down_is_read(tmp_path):
+    """What is no UTF-8 after all is read byte by byte."""
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"a,b\n" + b"1,x\n" * 270_000 + "1,é\n".encode("latin-1"))
+    blocks = Source.of(path).blocks(400_000)
+    assert next(blocks)["b"].iloc[-1] == "é"
+
+
+def test_packed_and_binary_tables_are_read_alike(tmp_path):
+    """The beginning of the file tells the format, not its name."""
+    times = pd.to_datetime(["2024-01-01", None])
+    frame = pd.DataFrame({"a": [1, 2], "b": ["01", None], "c": [True, False], "t": times})
+    frame.to_parquet(tmp_path / "a.data")
+    frame.to_feather(tmp_path / "b.data")
+    (tmp_path / "c.csv.gz").write_bytes(gzip.compress(b"a,b\n1,01\n2,\n"))
+    for name in ("a.data", "b.data"):
+        found = read_table(tmp_path / name)
+        assert found["a"].tolist() == [1, 2]
+        assert found["b"].tolist() == ["01", None]
+        assert found["c"].tolist() == ["True", "False"]
+        assert found["t"].isna().tolist() == [False, True]
+    assert read_table(tmp_path / "c.csv.gz")["b"].tolist() == ["01", None]
+
+
+def test_objects_of_several_kinds_become_words(tmp_path):
+    """Numbers that a Parquet file holds as words stay words; decimals are numbers."""
+    from decimal import Decimal
+
+    frame = pd.DataFrame({"a": ["1", "2"], "b": [Decimal("1.5"), None]})
+    frame.to_parquet(tmp_path / "a.parquet")
+    found = read_table(tmp_path / "a.parquet")
+    assert found["a"].tolist() == ["1", "2"]
+    assert found["b"].iloc[0] == 1.5
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "told"),
+    [
+        (b"", "a.csv", r"a\.csv is empty\. Give a table with names in its first row\."),
+        (b" \n\n", "a.csv", r"a\.csv is empty\."),
+        (b"a,b\n", "a.csv", r"a\.csv has names and no rows\. Give a table with rows\."),
+        (b"\x89PNG\r\n\x00\x00\x01", "a.csv", r"a\.csv is no table: it holds bytes that no text"),
+        (b"a,b,a\n1,2,3\n", "a.csv", r"has 1 column name more than once: 'a'\. Give each column"),
+        (b"a,b\n1,2\n1,2,3\n", "a.csv", r"more cells than its first row has names\. Mend the fi"),
+        (b"a,b\n1,2,3\n1,2,3\n", "a.csv", r"more cells than its first row has names\."),
+        (b"not packed", "a.csv.gz", r"a\.csv\.gz does not unpack as \.gz: Not a gzipped file"),
+        (b"PAR1 and nothing", "a.parquet", r"begins as a Parquet file and is broken"),
+        (b"ARROW1 and nothing", "a.arrow", r"begins as an Arrow file and is broken"),
+    ],
+)
+def test_what_is_no_table_is_refused(tmp_path, data, name, told):
+    """In a sentence that says what to do."""
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(TableError, match=told):
+        read_table(tmp_path / name)
+
+
+def test_a_missing_file_and_a_folder_are_told_apart(tmp_path):
+    """Both are named."""
+    with pytest.raises(
+        TableError, match=r"There is no file '.*none\.csv'\. Check the name and the"
+    ):
+        read_table(tmp_path / "none.csv")
+    with pytest.raises(TableError, match=r"is a folder\. Name a file in it\."):
+        read_table(tmp_path)
+
+
+def test_blocks_hold_the_cells_as_they_are_written(tmp_path):
+    """What is passed on is not changed on the way."""
+    source = Source.of(written(tmp_path, "a,b\n01, x\nNA,\n1.10,z\n"))
+    blocks = list(source.blocks(2))
+    assert [len(block) for block in blocks] == [2, 1]
+    assert pd.concat(blocks)["a"].tolist() == ["01", "NA", "1.10"]
+    assert pd.concat(blocks)["b"].tolist() == [" x", "", "z"]
+
+
+def test_the_digest_is_of_the_file(tmp_path):
+    """So that a run can name its data."""
+    digest = Source.of(written(tmp_path, "a,b\n1,2\n")).digest()
+    assert digest == Source.of(written(tmp_path, "a,b\n1,2\n", "b.csv")).digest()
+    assert len(digest) == 64
