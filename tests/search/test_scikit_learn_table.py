@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ def rows():
     return dict(re.findall(r"^\| `(test\w+)` \| (.+) \|$", PAGE.read_text(), flags=re.MULTILINE))
 
 
+@cache
 def functions_of(path):
     """Return the names of the test functions of a file, those of classes included."""
     nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))

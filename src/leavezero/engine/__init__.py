@@ -6,6 +6,7 @@ from leavezero.engine._draw import Replicates, draw_replicates, origin_means, re
 from leavezero.engine._finals import both_heard, final_scores
 from leavezero.engine._journal import Journal, OpenJournal
 from leavezero.engine._journal_identity import Part, identity
+from leavezero.engine._journal_models import TRUSTED as TRUSTED_TYPES
 from leavezero.engine._journal_show import JournalSummary, summarize_journal
 from leavezero.engine._judge import Verdict, judge, score_replicates
 from leavezero.engine._keep import AllModels, BestModel, Keeper, NoModel
@@ -34,6 +35,7 @@ from leavezero.engine._unseen import Sight, look
 __all__ = [
     "ESTIMATOR",
     "SINGLE",
+    "TRUSTED_TYPES",
     "AllAtOnce",
     "AllModels",
     "BestModel",

@@ -16,6 +16,7 @@ import sklearn
 from sklearn.exceptions import InconsistentVersionWarning
 
 from leavezero._version import __version__
+from leavezero.engine import TRUSTED_TYPES
 from leavezero.tabular._errors import TableError
 from leavezero.tabular._schema import Schema
 from leavezero.tabular._words import listed
@@ -27,16 +28,8 @@ _MEMBER = "leavezero.json"  # beside what skops writes into the same archive
 TRUSTED = (
     "functools.partial",
     "leavezero.tabular._dates.DateParts",
-    "numpy.dtype",
-    "scipy.sparse._csr.csr_array",
-    "scipy.sparse._csr.csr_matrix",
-    "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
-    "sklearn.metrics._dist_metrics.EuclideanDistance64",
-    "sklearn.metrics._dist_metrics.MinkowskiDistance64",
-    "sklearn.neighbors._ball_tree.BallTree",
-    "sklearn.neighbors._kd_tree.KDTree",
-    "sklearn.tree._tree.Tree",
     "sklearn.utils.validation.check_array",
+    *sorted(TRUSTED_TYPES),
 )
 
 
