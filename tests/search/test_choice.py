@@ -136,6 +136,22 @@ def test_confirm_runs_folds_for_contenders_only():
     np.testing.assert_array_equal(results["mean_augmented_score"], plain)
 
 
+def test_an_interrupt_of_the_folds_keeps_the_choice_by_v():
+    """What all candidates' fits have found is not lost with the folds; the interrupt is raised."""
+
+    class Interrupted(StratifiedKFold):
+        def split(self, X, y=None, groups=None):
+            raise KeyboardInterrupt
+
+    fitted = search(confirm=2, confirm_cv=Interrupted(3))
+    with pytest.raises(KeyboardInterrupt):
+        fitted.fit(X, Y)
+    plain = search().fit(X, Y)
+    assert fitted.best_params_ == plain.best_params_
+    assert fitted.fits_ == {"candidate": 4, "teacher": 0, "confirm": 0}
+    np.testing.assert_array_equal(fitted.predict(X), plain.predict(X))
+
+
 def test_folds_overrule_v_where_it_is_misled():
     """A tree that remembers looks as good as any on mix-ups; folds tell it from a stump."""
     rng = np.random.default_rng(0)

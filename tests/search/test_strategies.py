@@ -85,10 +85,10 @@ def test_survivors_are_the_best_of_a_round():
 def test_rounds_are_stratified_and_nested():
     """Every round has each class by its share, and its rows stay in the next."""
     from leavezero._random import seed_sequence
-    from leavezero.search._halving import _stratified_order
+    from leavezero.search._halving_strategy import stratified_order
 
     target = np.repeat([0, 1, 2], [60, 30, 10])
-    order = _stratified_order(target, True, seed_sequence(0))
+    order = stratified_order(target, True, seed_sequence(0))
     assert sorted(order) == list(range(100))
     for size in (10, 20, 50):
         np.testing.assert_allclose(

@@ -175,7 +175,7 @@ class PseudoLabeled(BaseAugmenter):
         drawn = self.augmenter_.sample(n_samples, stream(root, "rows"))
         weights = np.ones(n_samples) if drawn.sample_weight is None else drawn.sample_weight
         if self._by_origin and drawn.origins is not None:
-            weights = weights * _mean_confidence(self.confidence_, drawn.origins)
+            weights = weights * drawn.origin_means(self.confidence_)
         codes = np.searchsorted(self.classes_, drawn.y)
         totals = np.bincount(codes, weights, minlength=len(self.classes_))
         factors = np.where(totals > 0, self._shares / np.where(totals > 0, totals, 1.0), 0.0)
@@ -302,9 +302,3 @@ def labeled_rows(target: AnyArray, unlabeled: Any, owner: str) -> Bools:
             f"{plain(target[known][0])!r}. Label rows of at least two classes."
         )
     return known
-
-
-def _mean_confidence(confidence: Floats, origins: AnyArray) -> Floats:
-    used = origins >= 0
-    sums = np.where(used, confidence[origins], 0.0).sum(axis=1)
-    return np.where(used.any(axis=1), sums / np.maximum(used.sum(axis=1), 1), 1.0)

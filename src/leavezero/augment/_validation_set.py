@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from leavezero._tables import count_rows, stack_rows, take_rows
 from leavezero._typing import AnyArray, Floats, Ints, Table
 
@@ -69,6 +71,24 @@ class ValidationSet:
         """Return some rows without their features: the labels stand in for them."""
         parts = self._parts_of(rows)
         return ValidationSet(parts["y"], **parts)
+
+    def origin_means(self, values: AnyArray) -> Floats:
+        """Return for each row the mean value of the given rows it came from; 1 where none did.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from leavezero.augment import ValidationSet
+        >>> V = ValidationSet(np.zeros((2, 1)), np.zeros(2), origins=np.array([[0, 1], [1, -1]]))
+        >>> V.origin_means(np.array([1.0, 3.0]))
+        array([2., 3.])
+        """
+        if self.origins is None:
+            return np.ones(len(self))
+        used = self.origins >= 0
+        sums = np.where(used, np.asarray(values, dtype=np.float64)[self.origins], 0.0).sum(axis=1)
+        count = used.sum(axis=1)
+        return np.where(count > 0, sums / np.maximum(count, 1), 1.0)
 
     def _parts_of(self, rows: slice | Ints) -> dict[str, Any]:
         parts = {name: getattr(self, name) for name in ("y", *_OPTIONAL)}

@@ -2,7 +2,7 @@
 
 from leavezero.engine._conclude import Conclusion, Confirmation, conclude, witness_of
 from leavezero.engine._cost import fits_are_dear
-from leavezero.engine._draw import Replicates, draw_replicates, origin_means, replicate_size
+from leavezero.engine._draw import Replicates, draw_replicates, replicate_size
 from leavezero.engine._finals import both_heard, final_scores
 from leavezero.engine._journal import Journal, OpenJournal
 from leavezero.engine._journal_identity import Part, identity
@@ -82,7 +82,6 @@ __all__ = [
     "limited_threads",
     "look",
     "optimism_of",
-    "origin_means",
     "replicate_size",
     "resample",
     "resolve_metric",

@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from leavezero._random import integer_seed, stream, with_seed
 from leavezero._tables import count_rows
-from leavezero._typing import AnyArray, Floats, Table
+from leavezero._typing import AnyArray, Table
 from leavezero.augment import References, ValidationSet
 from leavezero.engine._threads import limited_threads
 
@@ -90,24 +90,6 @@ def _draw(
     rows = ValidationSet.concatenate(draws)
     references = None if rows.reference_codes is None else fitted.references_
     return fitted, Replicates(rows, n_replicates, classes, references, weighted=weighted)
-
-
-def origin_means(values: AnyArray, rows: ValidationSet) -> Floats:
-    """Return for each row of V the mean value of the rows it came from; 1 where there are none.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rows = ValidationSet(np.zeros((2, 1)), np.zeros(2), origins=np.array([[0, 1], [1, -1]]))
-    >>> origin_means(np.array([1.0, 3.0]), rows)
-    array([2., 3.])
-    """
-    if rows.origins is None:
-        return np.ones(len(rows))
-    used = rows.origins >= 0
-    sums = np.where(used, np.asarray(values, dtype=np.float64)[rows.origins], 0.0).sum(axis=1)
-    count = used.sum(axis=1)
-    return np.where(count > 0, sums / np.maximum(count, 1), 1.0)
 
 
 def replicate_size(validation_size: float, n_replicates: int, n_samples: int, owner: str) -> int:

@@ -3,6 +3,7 @@
 from abc import abstractmethod
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -188,10 +189,10 @@ class BaseSearchLZO(
             outcome = run(
                 job, strategy, keeper, n_jobs=self.n_jobs, watch=monitor.hear, journal=journal
             )
-            self._conclude(job, outcome, keeper, rule, routed, root)
+            interrupt = self._conclude(job, outcome, keeper, rule, routed, root)
         monitor.end()
-        if outcome.interrupt is not None:
-            raise outcome.interrupt
+        if interrupt is not None:
+            raise interrupt
         return self
 
     def _conclude(
@@ -202,22 +203,17 @@ class BaseSearchLZO(
         rule: Rule,
         routed: Routed,
         root: np.random.SeedSequence,
-    ) -> None:
-        """Set what users read of all candidates, and of the winner."""
-        interrupted = outcome.interrupt is not None
-        if interrupted and not outcome.records:
-            return
-        if not interrupted:
+    ) -> KeyboardInterrupt | None:
+        """Set what users read of all candidates, and of the winner; return what stopped it."""
+        interrupt = outcome.interrupt
+        if interrupt is not None and not outcome.records:
+            return interrupt
+        if interrupt is None:
             report_failures(outcome.records, job, type(self).__name__)
-        conclusion = conclude(job, outcome.records, rule, root)
+            conclusion, interrupt = self._concluded(job, outcome, rule, routed, root)
+        else:
+            conclusion = conclude(job, outcome.records, rule, root)
         self._kept = Kept(job, conclusion, routed.groups, root)
-        if self._wants_folds() and not interrupted:
-            most = AUTO_CONFIRMED if isinstance(self.confirm, str) else int(self.confirm or 0)
-            confirmation = Confirmation(most, self.confirm_cv, routed.groups)
-            conclusion = conclude(
-                job, outcome.records, rule, root, confirmation=confirmation, n_jobs=self.n_jobs
-            )
-            self._kept = replace(self._kept, conclusion=conclusion)
         self.fits_ = {
             "candidate": outcome.n_fits,
             "teacher": getattr(self.augmenter_, "n_fits_", 0),
@@ -229,6 +225,30 @@ class BaseSearchLZO(
         if again:
             self.fits_ = self.fits_ | {"again": again}
         self.n_fits_ = sum(self.fits_.values())
+        return interrupt
+
+    def _concluded(
+        self,
+        job: Job,
+        outcome: Outcome,
+        rule: Rule,
+        routed: Routed,
+        root: np.random.SeedSequence,
+    ) -> tuple[Conclusion, KeyboardInterrupt | None]:
+        """Return the choice, by folds where they are wanted, and what stopped those."""
+        without_folds = partial(conclude, job, outcome.records, rule, root)
+        if self.confirm is None:
+            return without_folds(), None
+        if self.confirm == "auto":
+            conclusion = without_folds()
+            if not self._alarms(Kept(job, conclusion, routed.groups, root)):
+                return conclusion, None
+        most = AUTO_CONFIRMED if isinstance(self.confirm, str) else int(self.confirm)
+        confirmation = Confirmation(most, self.confirm_cv, routed.groups)
+        try:
+            return without_folds(confirmation=confirmation, n_jobs=self.n_jobs), None
+        except KeyboardInterrupt as interrupt:
+            return without_folds(), interrupt
 
     def _opened(
         self, where: Journal | None, job: Job, planner: Planner, augmenter: Any, routed: Routed
@@ -246,11 +266,9 @@ class BaseSearchLZO(
         )
         return OpenJournal(where, job, parts, type(self).__name__)
 
-    def _wants_folds(self) -> bool:
-        """Tell whether a few candidates are to get folds: by the user's word, or by an alarm."""
-        if self.confirm != "auto":
-            return self.confirm is not None
-        alarms = self._kept.alarms(self)
+    def _alarms(self, kept: Kept) -> bool:
+        """Tell whether the trust report's alarms ask for folds, and say which do."""
+        alarms = kept.alarms(self)
         for finding in alarms:
             say(f"{type(self).__name__}: folds are asked. {finding.sentence}", 1, self.verbose)
         return bool(alarms)

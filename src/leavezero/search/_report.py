@@ -138,11 +138,11 @@ class ReportMixin(TrustMixin):
     @property
     def _repr_html_(self) -> Any:
         """What a notebook shows: scikit-learn's diagram, and what was found above it."""
-        diagram = super()._repr_html_  # type: ignore[misc]
+        diagram = super()._repr_html_  # type: ignore[misc]  # scikit-learn's, unknown here
         return lambda: self._notes() + diagram()
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
-        bundle: dict[str, str] = super()._repr_mimebundle_(**options)  # type: ignore[misc]
+        bundle: dict[str, str] = super()._repr_mimebundle_(**options)  # type: ignore[misc]  # as above
         if "text/html" in bundle:
             bundle["text/html"] = self._notes() + bundle["text/html"]
         return bundle

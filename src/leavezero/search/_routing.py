@@ -13,7 +13,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from leavezero._tables import count_rows, take_rows
 from leavezero._typing import AnyArray, Floats, Table
 from leavezero.augment import ValidationSet
-from leavezero.engine import Metric, Replicates, Scoring, origin_means
+from leavezero.engine import Metric, Replicates, Scoring
 
 _SCORER = "scorer_"
 
@@ -111,7 +111,7 @@ def with_params(
     if weight is not None:
         weight = np.asarray(weight, dtype=np.float64)
         if drawn is not None:  # V that is drawn from weighted data needs no weights
-            weight = None if drawn.weighted or drawn.given else origin_means(weight, drawn.rows)
+            weight = None if drawn.weighted or drawn.given else drawn.rows.origin_means(weight)
     own = {name: value for name, value in params.items() if name != "sample_weight"}
     aligned = {name: value for name, value in own.items() if _is_by_row(value, n_rows)}
     return replace(
