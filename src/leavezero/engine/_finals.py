@@ -15,6 +15,8 @@ from leavezero.engine._scoring import SINGLE
 if TYPE_CHECKING:
     from leavezero.engine._run import Job, Record
 
+HALF_TRUST = 10  # labels with which unseen rows count half, beside rows without a label
+
 
 def main_scores(job: "Job", records: "Sequence[Record]") -> dict[int, float]:
     """Return the final score of each row of the table by the main metric."""
@@ -39,7 +41,10 @@ def final_scores(job: "Job", records: "Sequence[Record]", name: str) -> Floats:
     estimator = records[known[0]].trial.candidate.estimator
     metric = metric_for(estimator, metric_named(job, name))
     unseen = unseen_scores([records[at] for at in known], name)
-    finals[known] = both_heard(job.replicates, metric, verdicts, unseen, job.y, job.answered_rows)
+    n_labels = None if job.labeled is None else len(job.labeled)
+    finals[known] = both_heard(
+        job.replicates, metric, verdicts, unseen, job.y, job.answered_rows, n_labels
+    )
     return finals
 
 
@@ -50,10 +55,13 @@ def both_heard(
     unseen: Floats,
     y: AnyArray,
     answered_rows: Ints | None = None,
+    n_labels: int | None = None,
 ) -> Floats:
     """Return one score a model from V's verdicts and the scores on rows it has not seen.
 
-    ``unseen`` is NaN where it is not known; where it never is, V speaks alone.
+    ``unseen`` is NaN where it is not known; where it never is, V speaks alone. ``n_labels`` is how
+    many rows have a label where others have none: V is drawn with the help of those, so the fewer
+    labels there are, the more V decides, though not about the level of the scores.
     """
     biases = np.array([verdict.bias for verdict in verdicts])
     corrected = np.array([float(verdict.scores.mean()) for verdict in verdicts])
@@ -68,8 +76,19 @@ def both_heard(
     if replicates.references is not None and metric.needs_labels_only:
         references = reference_testimony(replicates, metric, answered_rows)
     finals = combine(told, references)
+    if n_labels is not None:
+        finals = _nearer(finals, corrected, HALF_TRUST / (n_labels + HALF_TRUST))
     # No model is better than perfect; all move, so that none overtakes another.
     return finals - max(0.0, float(finals.max()) - metric.highest)
+
+
+def _nearer(scores: Floats, others: Floats, share: float) -> Floats:
+    """Return scores moved towards the others by a share of the way, their mean kept."""
+    known = np.isfinite(scores) & np.isfinite(others)
+    moved = scores.copy()
+    apart = others[known] - scores[known]
+    moved[known] += share * (apart - apart.mean())
+    return moved
 
 
 def augmented_scores(records: "Sequence[Record]", name: str) -> Floats:

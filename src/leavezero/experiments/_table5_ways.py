@@ -46,7 +46,6 @@ AUTO = "auto's V, m = n"
 AUTO_10 = "auto's V, m = 10 n"
 UNSEEN = "unseen alone"
 DEFAULT = "default"
-WEIGHED = "default, weighed"
 WAYS = (
     FOLDS,
     DROPPED,
@@ -58,10 +57,8 @@ WAYS = (
     AUTO_10,
     UNSEEN,
     DEFAULT,
-    WEIGHED,
 )
 _N_REPLICATES = 10  # of V, the searches' default
-_HALF_TRUST = 10  # labels with which unseen rows count as much as V
 
 
 @dataclass(frozen=True)
@@ -141,10 +138,8 @@ class Judging:
         unseen = np.array([s.verdicts["score"].scores[0] if s.verdicts else np.nan for s in sights])
         found = _sizes(AUTO, verdicts, all_sizes=True)
         found[UNSEEN] = np.nan_to_num(unseen)
-        found[DEFAULT] = both_heard(V, metric, verdicts, unseen, self.y)
-        n_labels = np.sum(self.y >= 0)
-        share = n_labels / (n_labels + _HALF_TRUST)
-        found[WEIGHED] = (1 - share) * found[AUTO_10] + share * found[DEFAULT]
+        n_labels = int(np.sum(self.y >= 0))
+        found[DEFAULT] = both_heard(V, metric, verdicts, unseen, self.y, n_labels=n_labels)
         return found
 
     def _draw(self, augmenter: Any, n_replicates: int) -> Replicates:
@@ -179,7 +174,7 @@ def chosen(way: str, scores: Floats, settings: tuple[Setting, ...] = SETTINGS) -
     ties go to the least gamma, then the least offset, then the narrowest kernel.
     """
     tied = np.flatnonzero(np.round(scores, 12) == np.round(scores, 12).max())
-    if way not in (DEFAULT, WEIGHED):
+    if way != DEFAULT:
         return int(tied[0])
     return int(min(tied, key=lambda at: _canonical(settings[at])))
 
