@@ -3,7 +3,7 @@
 from leavezero.engine._conclude import Conclusion, Confirmation, conclude, witness_of
 from leavezero.engine._cost import fits_are_dear
 from leavezero.engine._draw import Replicates, draw_replicates, replicate_size
-from leavezero.engine._finals import both_heard, final_scores
+from leavezero.engine._finals import both_heard, main_scores
 from leavezero.engine._journal import Journal, OpenJournal
 from leavezero.engine._journal_identity import Part, identity
 from leavezero.engine._journal_models import TRUSTED as TRUSTED_TYPES
@@ -74,13 +74,13 @@ __all__ = [
     "contenders",
     "default_metric",
     "draw_replicates",
-    "final_scores",
     "fits_are_dear",
     "identity",
     "in_blocks",
     "judge",
     "limited_threads",
     "look",
+    "main_scores",
     "optimism_of",
     "replicate_size",
     "resample",

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import isinf
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,31 @@ def pages_markdown(pages: Iterable[Page]) -> str:
     '## Empty\n'
     """
     return "\n\n".join(page.markdown() for page in pages) + "\n"
+
+
+def interval_words(triple: tuple[float, float, float], sign: str = "+") -> str:
+    """Return a figure with its interval; without one where it has no end.
+
+    Examples
+    --------
+    >>> interval_words((1.0, -0.5, 2.5)), interval_words((1.0, 0.5, 1.5), sign="")
+    ('+1.00 (-0.50 to +2.50)', '1.00 (0.50 to 1.50)')
+    """
+    middle, low, high = triple
+    if isinf(low):
+        return f"{middle:{sign}.2f}"
+    return f"{middle:{sign}.2f} ({low:{sign}.2f} to {high:{sign}.2f})"
+
+
+def span_words(counts: Sequence[int]) -> str:
+    """Return the least and the most of sorted counts in words.
+
+    Examples
+    --------
+    >>> span_words([3]), span_words([3, 5, 9])
+    ('3', '3 to 9')
+    """
+    return str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
 
 
 def _line(cells: Sequence[str]) -> str:

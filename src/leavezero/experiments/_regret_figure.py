@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from leavezero.experiments._regret_table import MEAN, POOL, RegretTable
+from leavezero.experiments._save import save_figure
 
 _SHOWN = ((MEAN, "mean over families and pool", "o"), (POOL, "all families pooled", "s"))
 
@@ -60,7 +61,7 @@ def draw_regret(
     axes.set_title(title, fontsize=10)
     axes.legend(frameon=False, fontsize=8)
     axes.spines[["top", "right"]].set_visible(False)
-    figure.savefig(path, metadata={"Date": None} if str(path).endswith("svg") else None)
+    save_figure(figure, path)
 
 
 def _columns(

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from leavezero.experiments._runner import Line
+from leavezero.experiments._save import save_figure
 from leavezero.experiments._small_pages import RIVALS, draws_table
 from leavezero.experiments._small_results import BIAS, SmallResults
 from leavezero.experiments._small_ways import FACTORS, RESUBSTITUTION
@@ -136,4 +137,4 @@ def _finish(figure: Any, panels: list[Any], path: str | Path, title: str) -> Non
     for axes in panels:
         axes.spines[["top", "right"]].set_visible(False)
     panels[-1].legend(frameon=False, fontsize=7)
-    figure.savefig(path, metadata={"Date": None} if str(path).endswith("svg") else None)
+    save_figure(figure, path)

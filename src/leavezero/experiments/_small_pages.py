@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
-from leavezero.experiments._pages import Page
+from leavezero.experiments._pages import Page, interval_words
 from leavezero.experiments._runner import Line
 from leavezero.experiments._small_results import (
     BIAS,
@@ -164,9 +164,4 @@ def _page(
 
 
 def _words(found: Interval) -> str:
-    middle, low, high = found
-    if np.isnan(middle):
-        return _NO_FIGURE
-    if np.isinf(low):
-        return f"{middle:+.2f}"
-    return f"{middle:+.2f} ({low:+.2f} to {high:+.2f})"
+    return _NO_FIGURE if np.isnan(found[0]) else interval_words(found)

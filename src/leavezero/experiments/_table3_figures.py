@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from leavezero.experiments._comparison import Comparison
+from leavezero.experiments._save import save_figure
 from leavezero.experiments._table3_results import Table3Results
 
 _MARKERS = "osD^v"
@@ -148,4 +149,4 @@ def _finish(figure: Any, axes: Any, path: str | Path, title: str, legend: bool =
     axes.spines[["top", "right"]].set_visible(False)
     if legend:
         axes.legend(frameon=False, fontsize=8)
-    figure.savefig(path, metadata={"Date": None} if str(path).endswith("svg") else None)
+    save_figure(figure, path)

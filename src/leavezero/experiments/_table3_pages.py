@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from leavezero.experiments._comparison import Comparison, compare, count_wins, signed_rank_p
-from leavezero.experiments._pages import Page
+from leavezero.experiments._pages import Page, interval_words, span_words
 from leavezero.experiments._paper_figures import (
     TABLE3_ACCURACY,
     TABLE3_COLUMNS,
@@ -84,9 +84,9 @@ def _accuracy(results: Table3Results, part: str, missing: Mapping[str, str]) -> 
         ("data", *results.ways, *_PAPER),
         tuple(rows),
         (
-            f"Mean ± standard error over {_span(counts)} {results.over}; a tie in two decimals is "
-            "a win for all who share it. What the paper calls standard errors are, in its "
-            "published code, standard deviations over draws of V on one split.",
+            f"Mean ± standard error over {span_words(counts)} {results.over}; a tie in two "
+            "decimals is a win for all who share it. What the paper calls standard errors are, in "
+            "its published code, standard deviations over draws of V on one split.",
             *(f"{name}: not available. {reason}" for name, reason in missing.items()),
         ),
     )
@@ -95,7 +95,7 @@ def _accuracy(results: Table3Results, part: str, missing: Mapping[str, str]) -> 
 def _differences(results: Table3Results, part: str) -> Page:
     others = results.ways[1:]
     rows = [
-        (name, *(_interval(results.difference(way, name)) for way in others))
+        (name, *(interval_words(results.difference(way, name)) for way in others))
         for name in results.data
     ]
     return Page(
@@ -218,14 +218,3 @@ def _with_error(mean: float, error: float) -> str:
 
 def _number(value: float) -> str:
     return _NO_FIGURE if np.isnan(value) else f"{value:.2f}"
-
-
-def _interval(triple: tuple[float, float, float]) -> str:
-    middle, low, high = triple
-    if np.isinf(low):
-        return f"{middle:+.2f}"
-    return f"{middle:+.2f} ({low:+.2f} to {high:+.2f})"
-
-
-def _span(counts: Sequence[int]) -> str:
-    return str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"

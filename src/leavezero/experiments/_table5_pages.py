@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from leavezero.experiments._comparison import signed_rank_p
-from leavezero.experiments._pages import Page
+from leavezero.experiments._pages import Page, interval_words, span_words
 from leavezero.experiments._paper_figures import TABLE5_COLUMNS, TABLE5_ERROR
 from leavezero.experiments._table5_results import Table5Results
 
@@ -56,7 +56,7 @@ def _errors(results: Table5Results, part: str, missing: Mapping[str, str], print
         theirs = TABLE5_ERROR.get(name, (_NO_FIGURE,) * len(columns))[: len(columns)]
         rows.append((name, *ours, _with_error(results.oracle[name]), *map(str, theirs)))
     counts = sorted({len(results.oracle[name]) for name in results.data})
-    span = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+    span = span_words(counts)
     notes = [
         f"Mean ± standard error over {span} splits; the oracle is the setting that is best on "
         "the test rows of a split. Ties go to the widest kernel, in the default search to its "
@@ -97,11 +97,11 @@ def _ways(results: Table5Results, part: str) -> Page:
     for way in results.ways:
         gap, p = _NO_FIGURE, _NO_FIGURE
         if way != results.baseline:
-            gap = _interval(results.difference(way), sign="+")
+            gap = interval_words(results.difference(way))
             p = f"{signed_rank_p(results.regrets(way), base):.3f}"
         fewer = sum(a < b for a, b in zip(results.regrets(way), base, strict=True))
         less = _NO_FIGURE if way == results.baseline else f"{fewer} of {len(base)}"
-        rows.append((way, _interval(results.mean_regret(way)), gap, less, p))
+        rows.append((way, interval_words(results.mean_regret(way), sign=""), gap, less, p))
     return Page(
         f"{part}: mean regret over {len(results.data)} data sets",
         ("way", "mean regret", f"minus {results.baseline}", "data sets with less", "Wilcoxon p"),
@@ -115,10 +115,3 @@ def _with_error(values: np.ndarray) -> str:
     if len(values) < 2:
         return mean
     return f"{mean} ± {values.std(ddof=1) / np.sqrt(len(values)):.2f}"
-
-
-def _interval(triple: tuple[float, float, float], sign: str = "") -> str:
-    middle, low, high = triple
-    if np.isinf(low):
-        return f"{middle:{sign}.2f}"
-    return f"{middle:{sign}.2f} ({low:{sign}.2f} to {high:{sign}.2f})"

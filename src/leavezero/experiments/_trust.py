@@ -19,9 +19,9 @@ from leavezero.engine import (
     Responses,
     Trial,
     conclude,
-    final_scores,
     judge,
     look,
+    main_scores,
     optimism_of,
     resolve_metric,
 )
@@ -151,10 +151,8 @@ def _concluded(
         replace(e.records[way], trial=replace(e.records[way].trial, row=row))
         for row, e in enumerate(members)
     ]
-    finals = final_scores(job, records, METRIC)
-    scored = [
-        replace(r, main_score=float(f"{s:.12g}")) for r, s in zip(records, finals, strict=True)
-    ]
+    finals = main_scores(job, records)
+    scored = [replace(record, main_score=finals[record.trial.row]) for record in records]
     return conclude(job, scored, HighestScore(), root)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.neighbors import NearestNeighbors
 
 from leavezero._tables import Featurizer, count_rows, plain, take_rows
-from leavezero._typing import Floats
+from leavezero._typing import Floats, Table
 from leavezero.augment import Calibrated, LabeledOnly, PseudoLabeled, TeacherLabeled
 from leavezero.divergence import (
     AugmenterDivergence,
@@ -21,6 +21,7 @@ from leavezero.trust._finding import Finding, Level, not_applicable
 from leavezero.trust._levels import level_of
 
 MOST_COMPARED = 1_000  # rows of either side for the classifiers
+MOST_COLUMNS = 1_000  # of wide arrays: what some columns tell is told by all
 MOST_ASKED, MOST_NEAR = 500, 20_000  # rows whose neighbours are sought, and among which
 
 Realism = AugmenterDivergence | DivergenceEstimate
@@ -95,11 +96,20 @@ def _compared(evidence: Evidence) -> Realism:
         return jensen_shannon_features(*sides, random_state=evidence.seed)
     return jensen_shannon_augmenter(
         _what_draws_rows(evidence.augmenter),
-        evidence.X,
+        _some_columns(evidence),
         evidence.y,
         max_rows=MOST_COMPARED,
         random_state=evidence.seed,
     )
+
+
+def _some_columns(evidence: Evidence) -> Table:
+    """Return the data, or some columns of a wide array, whose augmenters know no column by name."""
+    X = evidence.X
+    wide = isinstance(X, np.ndarray) and X.ndim == 2 and X.shape[1] > MOST_COLUMNS
+    if not (wide and evidence.by_auto):
+        return X
+    return X[:, _some(X.shape[1], MOST_COLUMNS, np.random.default_rng(evidence.seed))]
 
 
 def _what_draws_rows(augmenter: Any) -> Any:
