@@ -1,4 +1,10 @@
-"""Compare whole estimators in one search, and ask how clear the choice is."""
+"""
+Whole estimators in one search
+==============================
+
+Logistic regression, neighbours and a forest compete, each with a grid of its own. The search
+tells what either witness said of every candidate, and how clear the choice is.
+"""
 
 from sklearn.datasets import load_wine
 from sklearn.ensemble import RandomForestClassifier

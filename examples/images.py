@@ -1,4 +1,9 @@
-"""Choose a classifier of images, judged on images that are shifted, turned and partly erased."""
+"""
+Images
+======
+
+A classifier of digits is judged on images that are shifted, turned and partly erased.
+"""
 
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split

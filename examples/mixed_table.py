@@ -1,4 +1,9 @@
-"""Choose a model for a table with numbers, categories, dates and missing cells."""
+"""
+A table with numbers, categories and gaps
+=========================================
+
+The frame goes in as it is: V has its columns, its dtypes and its missing cells.
+"""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,10 @@
-"""Write an augmenter of your own, test it, and search with it."""
+"""
+An augmenter of your own
+========================
+
+Two methods are enough: what is learned from the rows of one class, and how new rows are drawn
+from it. ``check_augmenter`` tests the rest.
+"""
 
 import numpy as np
 from sklearn.datasets import load_wine
@@ -7,6 +13,11 @@ from sklearn.svm import SVC
 from leavezero import GridSearchLZO
 from leavezero.augment import ClassConditionalAugmenter, StratumDraw
 from leavezero.testing import check_augmenter
+
+# %%
+# A class-conditional augmenter sees the rows of one class at a time, as numbers. The base takes
+# care of containers, categories, weights, and the shares of the classes. ``origins`` names the
+# given rows that a new row came from, so that statistics know how much V leans on each.
 
 
 class NoisyCopies(ClassConditionalAugmenter):
@@ -24,7 +35,14 @@ class NoisyCopies(ClassConditionalAugmenter):
         return StratumDraw(stratum.values[rows] + noise, rows[:, None])
 
 
+# %%
+# Every promise of an augmenter is checked on small data: shapes, shares, seeds, refusals.
+
 check_augmenter(NoisyCopies())
+
+# %%
+# Then it draws V for any search. Whether its V is any good is another question: ask
+# ``search.trust()``, and compare it with "auto".
 
 X, y = load_wine(return_X_y=True)
 grid = {"C": [0.1, 1, 10]}

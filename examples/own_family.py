@@ -1,4 +1,11 @@
-"""Teach leavezero what an estimator of your own would say of rows it has not seen."""
+"""
+A family of your own
+====================
+
+Teach leavezero what an estimator of your own would say of rows it has not seen, and which work
+its candidates share. Both are facts about the estimator; ``check_family`` holds them to brute
+force.
+"""
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -8,6 +15,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from leavezero import GridSearchLZO
 from leavezero.families import Family, Unseen, register_family
 from leavezero.testing import check_family
+
+# %%
+# An estimator that nobody knows but you: the nearest class mean, drawn towards that of all rows.
 
 
 class ShrunkenMeans(ClassifierMixin, BaseEstimator):
@@ -37,8 +47,14 @@ def shrunken(sums, counts, shrinkage):
     return (1 - shrinkage) * sums / counts[..., None] + shrinkage * centre
 
 
+# %%
+# What is known about it. ``unseen`` takes a row out of the sum of its class, which is exact and
+# needs no other fit. ``shares`` and ``fit_many`` say that the sums do not depend on the shrinkage:
+# all candidates of a grid cost one pass over the rows.
+
+
 class ShrunkenMeansFamily(Family):
-    """A row leaves its class's sum, and with it the mean of all: exact, without another fit."""
+    """A row leaves its class's sum, and with it the mean of all."""
 
     name = "shrunken means"
 
@@ -59,9 +75,26 @@ class ShrunkenMeansFamily(Family):
         distances = ((X[:, None, :] - means) ** 2).sum(axis=2)
         return Unseen("exact", {"predict": model.classes_[distances.argmin(axis=1)]})
 
+    def shares(self, estimator):
+        return "sums"  # all shrinkages have the same sums; None would mean a fit of its own
+
+    def fit_many(self, estimators, X, y, sample_weight=None):
+        first, *others = estimators
+        first.fit(X, y)
+        for other in others:
+            for name in ("classes_", "counts_", "sums_", "n_features_in_"):
+                setattr(other, name, getattr(first, name))
+
+
+# %%
+# Registered, it is known to every search of this process. ``check_family`` compares what it says
+# with fits that leave each row out, and what it fits together with plain fits.
 
 family = register_family(ShrunkenMeansFamily())
 check_family(family, [ShrunkenMeans(0.0), ShrunkenMeans(0.5)])
+
+# %%
+# A search hears both witnesses now, from one pass over the rows.
 
 X, y = load_wine(return_X_y=True)
 search = GridSearchLZO(ShrunkenMeans(), {"shrinkage": [0.0, 0.3, 0.6, 0.9]}, random_state=0)

@@ -1,4 +1,9 @@
-"""Write a page about a search, and read the same from Python."""
+"""
+Reading the report
+==================
+
+A fitted search writes one page about itself. The same facts are a plain dictionary in Python.
+"""
 
 import tempfile
 from pathlib import Path

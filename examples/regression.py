@@ -1,4 +1,9 @@
-"""Choose a regressor, with a metric of your choice; V's rows have numbers as targets too."""
+"""
+Regression
+==========
+
+Rows of V have numbers as targets too, and the metric is yours.
+"""
 
 from sklearn.datasets import load_diabetes
 from sklearn.linear_model import Ridge

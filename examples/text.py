@@ -1,4 +1,9 @@
-"""Choose a text classifier on raw strings; documents of V mix the words of two given ones."""
+"""
+Raw text
+========
+
+Documents of V mix the words of two given ones of a class.
+"""
 
 import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer

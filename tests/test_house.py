@@ -1,12 +1,38 @@
 """The package as a whole keeps its promises."""
 
+import ast
+import dataclasses
 import importlib
 import inspect
+import math
 import pkgutil
+import re
 import subprocess
 import sys
 
 import leavezero
+
+# One sentence describes each, names and all. None may be added.
+BY_ONE_SENTENCE = {
+    "leavezero.augment.labeled_rows",
+    "leavezero.augment.takes_unlabeled",
+    "leavezero.experiments.Runnable",
+    "leavezero.experiments.draws_pages",
+    "leavezero.experiments.pages_markdown",
+    "leavezero.experiments.read_lines",
+    "leavezero.experiments.signed_rank_p",
+    "leavezero.families.family_of",
+    "leavezero.report.frame_of",
+    "leavezero.report.plain",
+    "leavezero.report.shown",
+    "leavezero.search.BaseSearchLZO",
+    "leavezero.tabular.check_table",
+    "leavezero.tabular.label_of",
+    "leavezero.tabular.make_folder",
+    "leavezero.tabular.named_augmenter",
+    "leavezero.tabular.other_versions",
+    "leavezero.tabular.save_model",
+}
 
 
 def public_names():
@@ -37,6 +63,83 @@ def test_every_public_name_is_documented():
     """Constants are exempt by having their type's own docstring."""
     for name, thing in public_names():
         assert inspect.getdoc(thing), name
+
+
+def described(thing):
+    """Return the parameters that a docstring describes, each with what is said of its kind."""
+    section = re.search(
+        r"^Parameters\n-+\n(.*?)(?=^\w[^\n]*\n-{3,}|\Z)",
+        inspect.getdoc(thing) or "",
+        flags=re.DOTALL | re.MULTILINE,
+    )
+    found = {}
+    for entry in re.findall(r"^(\S.*)$", section[1] if section else "", flags=re.MULTILINE):
+        names, _, kind = entry.partition(" : ")
+        found |= {name.strip().lstrip("*"): kind for name in names.split(",")}
+    return found
+
+
+def with_parameters():
+    """Yield name, parameters and described parameters of everything that users call.
+
+    Records that the package itself makes may have their fields described beside them.
+    """
+    for name, thing in public_names():
+        if name.startswith("leavezero.engine.") or name in BY_ONE_SENTENCE:
+            continue
+        error = inspect.isclass(thing) and issubclass(thing, Exception)
+        record = dataclasses.is_dataclass(thing) and not described(thing)
+        if (inspect.isfunction(thing) or inspect.isclass(thing)) and not error and not record:
+            yield name, inspect.signature(thing).parameters, described(thing)
+
+
+def test_every_parameter_is_described():
+    """And nothing is described that is no parameter."""
+    wrong = {
+        name: set(taken) ^ set(told)
+        for name, taken, told in with_parameters()
+        if set(taken) != set(told)
+    }
+    assert wrong == {}
+
+
+def test_documented_defaults_are_those_of_the_signature():
+    """Whoever leaves a parameter out gets what was said."""
+    wrong = [
+        (name, parameter, kind)
+        for name, taken, told in with_parameters()
+        for parameter, kind in told.items()
+        if (said := re.search(r"default=(.*)$", kind))
+        and not same_default(said[1], taken[parameter].default)
+    ]
+    assert wrong == []
+
+
+def test_parameters_of_estimators_and_functions_say_their_defaults():
+    """Records, which are made by the package, are excepted."""
+    silent = [
+        (name, parameter)
+        for name, taken, told in with_parameters()
+        for parameter, kind in told.items()
+        if kind
+        and "default=" not in kind
+        and taken[parameter].default is not inspect.Parameter.empty
+        and not name.rpartition(".")[2][0].isupper()
+    ]
+    assert silent == []
+
+
+def same_default(said, default):
+    """Tell whether the words name the value: a literal, nan, or a public constant."""
+    if said == "nan":
+        return isinstance(default, float) and math.isnan(default)
+    try:
+        return bool(ast.literal_eval(said) == default)
+    except ValueError:
+        return any(
+            getattr(importlib.import_module(room), said, None) is default
+            for room in ("leavezero.trust", "leavezero.experiments")
+        )
 
 
 def test_importing_the_package_needs_none_of_the_extras():

@@ -2,14 +2,20 @@
 
 import json
 import re
+import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
+from leavezero import CandidateSearchLZO
 from leavezero.cli import _select, _telling
 from leavezero.cli._app import app
+from leavezero.cli._wishing import wish_of
+from leavezero.engine import _conclude
+from leavezero.exceptions import AllCandidatesFailedError, CandidateFailedWarning
+from leavezero.tabular import TableError
 
 runner = CliRunner()
 N = 48
@@ -79,6 +85,7 @@ def test_a_selection_leaves_all_that_repeats_it(run):
     assert names == {"model.skops", "report.html", "results.csv", "run.json"}
     report = (folder / "out" / "report.html").read_text()
     assert "kind of train.csv" in report
+    assert re.search(r'class="what">\s*(bayes, var_smoothing|tree, max_depth)=', report)
     assert "<script>alert(1)" not in report
     results = pd.read_csv(folder / "out" / "results.csv")
     assert len(results) == 12
@@ -170,6 +177,177 @@ def test_the_user_stops_and_keeps_the_best_so_far(tmp_path, monkeypatch):
     assert "Stopped before the first candidate was done. Nothing was written." in result.stderr
 
 
+def test_what_is_finished_is_not_lost(tmp_path, monkeypatch):
+    """With a journal the same command goes on after Ctrl-C, and ends as if there had been none."""
+    table().to_csv(tmp_path / "a.csv", index=False)
+    words = ("--target", "kind", "--models", "bayes,tree", "--json", "--quiet")
+    journal = ("--journal", str(tmp_path / "run.sqlite"), "--out", str(tmp_path / "out"))
+    real = _select.select_model
+
+    def stopping(prepared, wish, watch):
+        def heard(one):
+            if one.n_done == 3:
+                raise KeyboardInterrupt
+
+        return real(prepared, wish, heard)
+
+    monkeypatch.setattr(_select, "select_model", stopping)
+    stopped = select(tmp_path / "a.csv", *words, *journal)
+    assert stopped.exit_code == 1, stopped.output
+    assert f"is in {tmp_path / 'out'}. Give the same command again to go on." in stopped.stderr
+    monkeypatch.setattr(_select, "select_model", real)
+    resumed = select(tmp_path / "a.csv", *words, *journal)
+    assert resumed.exit_code == 0, resumed.output
+    whole = select(tmp_path / "a.csv", *words, "--out", str(tmp_path / "other"))
+    page, reference = json.loads(resumed.stdout), json.loads(whole.stdout)
+    assert page["fits"]["candidate"] < reference["fits"]["candidate"] == 12
+    assert page["best"]["params"] == reference["best"]["params"]
+    scores = [[one["score"] for one in found["candidates"]] for found in (page, reference)]
+    assert scores[0] == scores[1]
+    assert f"--journal {tmp_path / 'run.sqlite'}" in page["command"]
+
+
+def test_a_journal_of_another_search_is_refused(tmp_path):
+    """As wrong words are: exit code 2, and what differs."""
+    table().to_csv(tmp_path / "a.csv", index=False)
+    words = ("--target", "kind", "--models", "bayes", "--quiet", "--out", str(tmp_path / "out"))
+    journal = ("--journal", str(tmp_path / "run.sqlite"))
+    assert select(tmp_path / "a.csv", *words, *journal).exit_code == 0
+    other = select(tmp_path / "a.csv", *words, *journal, "--seed", "1")
+    assert other.exit_code == 2, other.output
+    assert "run.sqlite', belongs to another search: " in other.stderr
+    assert "CandidateSearchLZO" not in other.stderr
+    (tmp_path / "text").write_text("no journal")
+    text = select(tmp_path / "a.csv", *words, "--journal", str(tmp_path / "text"))
+    assert text.exit_code == 2, text.output
+    assert text.stderr.startswith("--journal: The file ")
+    nowhere = select(tmp_path / "a.csv", *words, "--journal", str(tmp_path / "no" / "file"))
+    assert nowhere.exit_code == 2, nowhere.output
+    assert "The journal cannot be written. Name a file in a folder" in nowhere.stderr
+
+
+def test_a_budget_of_time_is_passed_on_and_its_end_is_told(tmp_path, monkeypatch):
+    """In the words of the command line; where nothing was finished, other words are asked for."""
+    table().to_csv(tmp_path / "a.csv", index=False)
+    words = ("--target", "kind", "--models", "bayes", "--time-budget", "2h")
+    real, given = CandidateSearchLZO.fit, []
+
+    def in_time(search, X, y):
+        given.append(search.time_budget)
+        warnings.warn(
+            "2 of 3 candidates of CandidateSearchLZO were not judged, because its time_budget was "
+            "spent, and were given the score nan.",
+            CandidateFailedWarning,
+            stacklevel=2,
+        )
+        return real(search.set_params(time_budget=None), X, y)  # which needs no processes
+
+    monkeypatch.setattr(CandidateSearchLZO, "fit", in_time)
+    result = select(tmp_path / "a.csv", *words, "--out", str(tmp_path / "out"))
+    assert result.exit_code == 0, result.output
+    assert given == [7_200]
+    told = "2 of 3 candidates were not judged, because --time-budget was spent, and were given"
+    assert told in result.stderr
+    page = json.loads((tmp_path / "out" / "run.json").read_text())
+    assert "--time-budget 7200" in page["command"]
+    assert page["best"]["failed"] is None
+
+    def too_late(search, X, y):
+        raise AllCandidatesFailedError("No candidate ... before its time_budget was spent: ...")
+
+    monkeypatch.setattr(CandidateSearchLZO, "fit", too_late)
+    result = select(tmp_path / "a.csv", *words)
+    assert result.exit_code == 2
+    told = "No candidate was finished in 7200 seconds. Give a longer --time-budget, or name quick"
+    assert told in result.stderr
+
+
+def test_why_a_candidate_failed_stands_in_the_results(tmp_path):
+    """In a line, beside the scores of the others."""
+    table().to_csv(tmp_path / "a.csv", index=False)
+    (tmp_path / "grid.toml").write_text("[tree]\ngrid = {max_depth = [-1, 2]}\n")
+    words = (
+        "--target",
+        "kind",
+        "--grid",
+        str(tmp_path / "grid.toml"),
+        "--out",
+        str(tmp_path / "o"),
+    )
+    result = select(tmp_path / "a.csv", *words)
+    assert result.exit_code == 0, result.output
+    assert "1 of 2 candidates failed and were given the score nan." in result.stderr
+    rows = pd.read_csv(tmp_path / "o" / "results.csv")
+    assert rows["failed"].isna().tolist() == [True, False]
+    assert "max_depth" in rows["failed"].iloc[1]
+
+
+@pytest.mark.parametrize(
+    ("word", "seconds"), [("90", 90), ("90s", 90), ("1.5m", 90), ("10M", 600), (" 2h ", 7_200)]
+)
+def test_times_are_read(word, seconds):
+    """Seconds, minutes or hours."""
+    assert wish_of(None, None, word, target="y").time_budget == seconds
+
+
+@pytest.mark.parametrize("word", ["", "0", "0m", "-5m", "soon", "10 days", "1e3", "٣m"])
+def test_what_is_no_time_is_refused(word):
+    """The message shows how to write one."""
+    with pytest.raises(
+        TableError, match="--time-budget must be a time such as 90s, 10m or 2h, got"
+    ):
+        wish_of(None, None, word, target="y")
+
+
+def test_folds_that_the_user_stops_leave_the_choice(tmp_path, monkeypatch):
+    """The choice without them is written, and it is said where."""
+    table().to_csv(tmp_path / "a.csv", index=False)
+
+    def stopped(*words, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_conclude, "fold_scores", stopped)
+    words = ("--target", "kind", "--models", "bayes", "--confirm", "2")
+    result = select(tmp_path / "a.csv", *words, "--out", str(tmp_path / "out"))
+    assert result.exit_code == 1, result.output
+    assert (
+        "Stopped before --confirm was done. The choice among all 3 candidates without it is in "
+        f"{tmp_path / 'out'}." in result.stderr
+    )
+    assert (tmp_path / "out" / "model.skops").exists()
+
+
+def test_findings_that_the_user_stops_leave_the_choice(tmp_path, monkeypatch):
+    """Only the findings are missing, and the report if the user stops that too."""
+    table().to_csv(tmp_path / "a.csv", index=False)
+
+    def stopped(search, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(CandidateSearchLZO, "trust", stopped)
+    words = ("--target", "kind", "--models", "bayes", "--out", str(tmp_path / "out"))
+    result = select(tmp_path / "a.csv", *words)
+    assert result.exit_code == 1, result.output
+    told = "Stopped before all findings were made. The choice among all 3 candidates is in "
+    assert told in result.stderr
+    names = {path.name for path in (tmp_path / "out").iterdir()}
+    assert names == {"model.skops", "results.csv", "run.json"}
+    assert json.loads((tmp_path / "out" / "run.json").read_text())["trust"] is None
+
+
+def test_a_terminal_shows_how_far_the_reading_is(tmp_path, monkeypatch):
+    """Bytes first, then candidates with the best so far; --quiet shows neither."""
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("TERM", "xterm")
+    table().to_csv(tmp_path / "a.csv", index=False)
+    words = ("--target", "kind", "--models", "bayes", "--out", str(tmp_path / "out"))
+    shown = select(tmp_path / "a.csv", *words).stderr
+    assert "looking at its columns" in shown
+    assert "best so far: bayes, var_smoothing=" in shown
+    assert select(tmp_path / "a.csv", *words, "--quiet").stderr.strip() == ""
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [
@@ -194,6 +372,16 @@ def test_the_user_stops_and_keeps_the_best_so_far(tmp_path, monkeypatch):
             ["a.csv", "--target", "kind", "--confirm", "0"],
             "--confirm must be a positive whole numb",
         ),
+        (["a.csv"], "Name the column to predict with --target. a.csv has 'id', '<script>alert(1)"),
+        (
+            ["a.csv", "--target", "kind", "--metric", "r2"],
+            "--metric r2 does not suit a classification: ",
+        ),
+        (
+            ["a.csv", "--target", "one", "--task", "regression"],
+            "The target 'one' has one value only",
+        ),
+        (["a.csv", "--target", "kind", "--models", ","], "--models names nothing. Give names with"),
         (
             ["a.csv", "--target", "kind", "--models", "magic"],
             "--models names 'magic', which is unk",
@@ -233,7 +421,8 @@ def test_what_fails_ends_with_1_and_debug_shows_where(tmp_path, monkeypatch):
     """One sentence, unless the user wants the traceback."""
     monkeypatch.chdir(tmp_path)
     table().to_csv("a.csv", index=False)
-    words = ("--target", "kind", "--models", "bayes", "--metric", "r2")
+    (tmp_path / "grid.toml").write_text("[tree]\ngrid = {max_depth = [-1]}\n")
+    words = ("--target", "kind", "--grid", "grid.toml")
     result = select("a.csv", *words)
     assert result.exit_code == 1
     assert result.stderr.endswith("Add --debug to see where.\n")

@@ -18,6 +18,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
+from leavezero.families import _bagged
 from leavezero.families._bagged import FAMILIES
 
 (FAMILY,) = FAMILIES
@@ -105,6 +106,22 @@ def test_rows_that_every_tree_drew_have_no_response(classes):
     assert (
         unseen.doubt == f"only {voices.mean():.1f} members speak about a row that they did not draw"
     )
+
+
+@pytest.mark.parametrize("kind", ["classes", "numbers"])
+def test_trees_are_asked_by_their_methods_if_their_arrays_say_something_else(
+    request, monkeypatch, kind
+):
+    """Both ways of asking give the same answers; a shortcut that does not is left."""
+    X, y = request.getfixturevalue(kind)
+    forest = RandomForestClassifier if kind == "classes" else RandomForestRegressor
+    model = forest(10, random_state=0).fit(X, y)
+    quick = FAMILY.unseen(model, X, y).responses
+    monkeypatch.setattr(
+        _bagged, "_say_at_once", lambda model, at, rows, n: np.zeros((len(rows), max(n, 1)))
+    )
+    for method, said in FAMILY.unseen(model, X, y).responses.items():
+        np.testing.assert_array_equal(said, quick[method])
 
 
 @pytest.mark.parametrize(

@@ -141,6 +141,22 @@ def test_metrics_of_one_class_know_which():
     assert named_metric(None, three)[:2] == ("accuracy", "accuracy")
 
 
+@pytest.mark.parametrize(
+    ("name", "values", "told"),
+    [
+        ("r2", ["a", "b"] * 9, "--metric r2 does not suit a classification: .* Use accuracy, "),
+        ("roc_auc", ["a", "b", "c"] * 9, "--metric roc_auc does not suit a classification: "),
+        ("accuracy", np.arange(20) / 3, "--metric accuracy does not suit a regression: .* Use r2 "),
+        ("roc_auc", np.arange(20) / 3, "--metric roc_auc does not suit a regression: "),
+    ],
+)
+def test_a_metric_that_does_not_suit_the_target_is_refused(name, values, told):
+    """Before a fit, with the metric's own reason."""
+    target = decide_target(pd.DataFrame({"y": values}), "y")
+    with pytest.raises(TableError, match=told):
+        named_metric(name, target)
+
+
 def test_candidates_from_a_file(tmp_path):
     """A curated model with another grid, and a stranger."""
     path = tmp_path / "grid.toml"

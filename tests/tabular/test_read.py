@@ -156,3 +156,26 @@ def test_the_digest_is_of_the_file(tmp_path):
     digest = Source.of(written(tmp_path, "a,b\n1,2\n")).digest()
     assert digest == Source.of(written(tmp_path, "a,b\n1,2\n", "b.csv")).digest()
     assert len(digest) == 64
+
+
+@pytest.mark.parametrize(
+    "name", ["a.csv", "a.csv.gz", "a.tsv.bz2", "a.csv.xz", "a.parquet", "a.feather"]
+)
+def test_reading_tells_how_many_bytes_are_done(name, tmp_path):
+    """More and more, up to the size of the file, packed or not."""
+    frame = pd.DataFrame({"x": np.arange(45_000) % 977, "y": ["a", "b", "c"] * 15_000})
+    path = tmp_path / name
+    if name.endswith("parquet"):
+        frame.to_parquet(path, row_group_size=10_000)
+    elif name.endswith("feather"):
+        frame.to_feather(path, chunksize=10_000)
+    else:
+        frame.to_csv(path, index=False, sep="\t" if ".tsv" in name else ",")
+    heard = []
+    source = Source.of(path)
+    found = source.read(heard.append)
+    assert found.equals(source.read())
+    assert found["x"].tolist() == frame["x"].tolist()
+    assert heard == sorted(heard)
+    assert len(heard) >= 3
+    assert heard[-1] == source.n_bytes == path.stat().st_size

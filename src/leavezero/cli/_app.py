@@ -17,6 +17,7 @@ from leavezero.experiments import REPRODUCTIONS, Wish
 
 app = typer.Typer(
     help="Choose a machine-learning model without cross validation.",
+    epilog="Who has a table begins with: leavezero select TABLE.csv --target COLUMN",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -43,6 +44,195 @@ def _common(
     ] = False,
 ) -> None:
     """Choose a machine-learning model without cross validation."""
+
+
+@app.command()
+def select(
+    table: Annotated[
+        Path, typer.Argument(metavar="TABLE", help="A CSV, TSV, Parquet or Arrow file.")
+    ],
+    target: Annotated[
+        str | None, typer.Option(help="The column to predict; without it the columns are listed.")
+    ] = None,
+    task: Annotated[
+        str | None, typer.Option(help="classification or regression; else the values tell.")
+    ] = None,
+    models: Annotated[
+        str | None,
+        typer.Option(help="Names with commas: linear,svm,forest,boosting,knn,bayes,tree."),
+    ] = None,
+    grid: Annotated[
+        Path | None,
+        typer.Option(help="Your own candidates in a TOML file; see docs/command-line.md."),
+    ] = None,
+    metric: Annotated[
+        str | None, typer.Option(help="A scorer of scikit-learn; else accuracy, or r2 for numbers.")
+    ] = None,
+    augmenter: Annotated[
+        str,
+        typer.Option(
+            help="What draws the validation set: auto, mixup, neighbor-mixup, gaussian, "
+            "gaussian-mixture, copula, portfolio, teacher-copula."
+        ),
+    ] = "auto",
+    confirm: Annotated[
+        str | None, typer.Option(help="Folds for at most so many candidates, or auto.")
+    ] = None,
+    keep: Annotated[
+        list[str] | None, typer.Option(help="A column that stays; may be repeated.")
+    ] = None,
+    drop: Annotated[
+        list[str] | None, typer.Option(help="A column that goes; may be repeated.")
+    ] = None,
+    time_budget: Annotated[
+        str | None, typer.Option(help="No candidate begins after so long: 90s, 10m, 2h.")
+    ] = None,
+    journal: Annotated[
+        Path | None,
+        typer.Option(help="A file that keeps what is finished; the same command then goes on."),
+    ] = None,
+    jobs: Annotated[int, typer.Option(min=-1, help="Workers; -1 for all cores.")] = -1,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the validation set and models.")] = 0,
+    out: Annotated[
+        Path | None, typer.Option(help="The folder for model and results; else leavezero-TABLE.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing but errors.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+) -> None:
+    """Choose a model for a column of a table, and leave it where predict finds it."""
+    needs_tools()
+    with plain_endings(debug):
+        from leavezero.cli._select import select_from_table  # pandas takes its time
+        from leavezero.cli._wishing import named_target, wish_of
+
+        wish = wish_of(
+            models,
+            confirm,
+            time_budget,
+            target=named_target(table, target),
+            task=task,
+            grid=grid,
+            metric=metric,
+            augmenter=augmenter,
+            jobs=jobs,
+            seed=seed,
+            keep=tuple(keep or ()),
+            drop=tuple(drop or ()),
+            journal=journal,
+        )
+        done = select_from_table(table, wish, out=out, quiet=quiet, as_json=as_json)
+    if not done:
+        raise typer.Exit(1)
+
+
+@app.command()
+def predict(
+    model: Annotated[
+        Path, typer.Argument(metavar="MODEL", help="A model.skops that select wrote.")
+    ],
+    table: Annotated[
+        Path, typer.Argument(metavar="TABLE", help="A table with the columns of the first one.")
+    ],
+    out: Annotated[
+        Path | None, typer.Option(help="The file to write: .csv, .tsv or .parquet.")
+    ] = None,
+    trust: Annotated[
+        list[str] | None, typer.Option(help="A type that the model may hold; may be repeated.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing but errors.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print what was written as JSON.")
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+) -> None:
+    """Add predictions, and probabilities where there are any, to the rows of a table."""
+    needs_tools()
+    with plain_endings(debug):
+        from leavezero.cli._predict import predict_table  # pandas takes its time
+
+        predict_table(model, table, out=out, trust=tuple(trust or ()), quiet=quiet, as_json=as_json)
+
+
+@app.command()
+def compare(
+    table: Annotated[
+        Path, typer.Argument(metavar="TABLE", help="A CSV, TSV, Parquet or Arrow file.")
+    ],
+    target: Annotated[
+        str | None, typer.Option(help="The column to predict; without it the columns are listed.")
+    ] = None,
+    cv: Annotated[int, typer.Option(help="Folds of the cross validation.")] = 10,
+    test_share: Annotated[
+        float, typer.Option(help="The share of the rows that is held back to test by.")
+    ] = 0.3,
+    task: Annotated[
+        str | None, typer.Option(help="classification or regression; else the values tell.")
+    ] = None,
+    models: Annotated[
+        str | None,
+        typer.Option(help="Names with commas: linear,svm,forest,boosting,knn,bayes,tree."),
+    ] = None,
+    grid: Annotated[
+        Path | None,
+        typer.Option(help="Your own candidates in a TOML file; see docs/command-line.md."),
+    ] = None,
+    metric: Annotated[
+        str | None, typer.Option(help="A scorer of scikit-learn; else accuracy, or r2 for numbers.")
+    ] = None,
+    augmenter: Annotated[
+        str, typer.Option(help="What draws the validation set, as for select.")
+    ] = "auto",
+    confirm: Annotated[
+        str | None, typer.Option(help="Folds for leave-zero-out too, as for select.")
+    ] = None,
+    keep: Annotated[
+        list[str] | None, typer.Option(help="A column that stays; may be repeated.")
+    ] = None,
+    drop: Annotated[
+        list[str] | None, typer.Option(help="A column that goes; may be repeated.")
+    ] = None,
+    jobs: Annotated[
+        int, typer.Option(min=-1, help="Workers; -1 for all cores. CPU time is told for one only.")
+    ] = -1,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the split, of V and of models.")] = 0,
+    out: Annotated[
+        Path | None, typer.Option(help="The folder for the results; else leavezero-TABLE.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing but errors.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+) -> None:
+    """Compare leave-zero-out with cross validation on a table of yours, by rows held back."""
+    needs_tools()
+    with plain_endings(debug):
+        from leavezero.cli._compare import compare_on_table  # pandas takes its time
+        from leavezero.cli._wishing import named_target, wish_of
+
+        wish = wish_of(
+            models,
+            confirm,
+            target=named_target(table, target),
+            task=task,
+            grid=grid,
+            metric=metric,
+            augmenter=augmenter,
+            jobs=jobs,
+            seed=seed,
+            keep=tuple(keep or ()),
+            drop=tuple(drop or ()),
+        )
+        done = compare_on_table(
+            table,
+            wish,
+            n_folds=cv,
+            test_share=test_share,
+            out=out,
+            quiet=quiet,
+            as_json=as_json,
+        )
+    if not done:
+        raise typer.Exit(1)
 
 
 @app.command()
@@ -84,96 +274,6 @@ def reproduce(
     wish = Wish(directory, tuple(only or ()), tuple(part or ()), repeats, seed, quick)
     with _plain_errors():
         reproduce_table(table, wish, out=out, n_jobs=jobs)
-
-
-@app.command()
-def select(
-    table: Annotated[Path, typer.Argument(help="A CSV, TSV, Parquet or Arrow file.")],
-    target: Annotated[str, typer.Option(help="The column to predict.")],
-    task: Annotated[
-        str | None, typer.Option(help="classification or regression; else the values tell.")
-    ] = None,
-    models: Annotated[
-        str | None,
-        typer.Option(help="Names with commas: linear,svm,forest,boosting,knn,bayes,tree."),
-    ] = None,
-    grid: Annotated[
-        Path | None,
-        typer.Option(help="Your own candidates in a TOML file; see docs/command-line.md."),
-    ] = None,
-    metric: Annotated[
-        str | None, typer.Option(help="A scorer of scikit-learn; else accuracy, or r2 for numbers.")
-    ] = None,
-    augmenter: Annotated[
-        str,
-        typer.Option(
-            help="What draws the validation set: auto, mixup, neighbor-mixup, gaussian, "
-            "gaussian-mixture, copula, portfolio, teacher-copula."
-        ),
-    ] = "auto",
-    confirm: Annotated[
-        str | None, typer.Option(help="Folds for at most so many candidates, or auto.")
-    ] = None,
-    keep: Annotated[
-        list[str] | None, typer.Option(help="A column that stays; may be repeated.")
-    ] = None,
-    drop: Annotated[
-        list[str] | None, typer.Option(help="A column that goes; may be repeated.")
-    ] = None,
-    jobs: Annotated[int, typer.Option(min=-1, help="Workers; -1 for all cores.")] = -1,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the validation set and models.")] = 0,
-    out: Annotated[
-        Path | None, typer.Option(help="The folder for model and results; else leavezero-TABLE.")
-    ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing but errors.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
-) -> None:
-    """Choose a model for a column of a table, and leave it where predict finds it."""
-    needs_tools()
-    with plain_endings(debug):
-        from leavezero.cli._select import select_from_table, wish_of  # pandas takes its time
-
-        wish = wish_of(
-            models,
-            confirm,
-            target=target,
-            task=task,
-            grid=grid,
-            metric=metric,
-            augmenter=augmenter,
-            jobs=jobs,
-            seed=seed,
-            keep=tuple(keep or ()),
-            drop=tuple(drop or ()),
-        )
-        done = select_from_table(table, wish, out=out, quiet=quiet, as_json=as_json)
-    if not done:
-        raise typer.Exit(1)
-
-
-@app.command()
-def predict(
-    model: Annotated[Path, typer.Argument(help="A model.skops that select wrote.")],
-    table: Annotated[Path, typer.Argument(help="A table with the columns of the first one.")],
-    out: Annotated[
-        Path | None, typer.Option(help="The file to write: .csv, .tsv or .parquet.")
-    ] = None,
-    trust: Annotated[
-        list[str] | None, typer.Option(help="A type that the model may hold; may be repeated.")
-    ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing but errors.")] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print what was written as JSON.")
-    ] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
-) -> None:
-    """Add predictions, and probabilities where there are any, to the rows of a table."""
-    needs_tools()
-    with plain_endings(debug):
-        from leavezero.cli._predict import predict_table  # pandas takes its time
-
-        predict_table(model, table, out=out, trust=tuple(trust or ()), quiet=quiet, as_json=as_json)
 
 
 @datasets_app.command("list")

@@ -3,9 +3,7 @@
 import json
 from pathlib import Path
 
-from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
+from leavezero.cli._progress import counting
 from leavezero.cli._telling import printable, tell
 from leavezero.tabular import Source, check_table, load_model, other_versions, write_predictions
 
@@ -27,15 +25,7 @@ def predict_table(
         for notice in filter(None, notices):
             tell(notice)
     path = _default_out(source) if out is None else out
-    console = Console(stderr=True)
-    silent = quiet or not console.is_terminal
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True, disable=silent) as progress:
-        task = progress.add_task("predicting", total=None)
-
-        def watch(done: int) -> None:
-            progress.update(task, description=f"predicting: {done:,} rows")
-
+    with counting(quiet, "predicting") as watch:
         n_rows = write_predictions(model, source, path, watch=watch)
     if as_json:
         added = model.new_columns

@@ -2,20 +2,18 @@
 
 import json
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from rich.box import SIMPLE
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
-from leavezero.cli._telling import printable, tell
+from leavezero.cli._progress import reading, searching
+from leavezero.cli._telling import default_folder, plain_console, printable, tell
 from leavezero.tabular import (
-    Heard,
-    TableError,
+    Selected,
     Wish,
     label_of,
     make_folder,
@@ -25,42 +23,25 @@ from leavezero.tabular import (
 )
 
 _SHOWN = 8  # candidates
-_WIDTH = 120  # of a file or a pipe, which has none of its own
 _LEVELS = {"warning": "Warning", "note": "Note"}
-
-
-def wish_of(models: str | None, confirm: str | None, **others: Any) -> Wish:
-    """Return what the words of a command line ask for."""
-    names = None
-    if models is not None:
-        names = tuple(name.strip() for name in models.split(",") if name.strip())
-    return Wish(models=names, confirm=_confirm(confirm), **others)
-
-
-def _confirm(word: str | None) -> int | str | None:
-    if word is None or word == "auto":
-        return word
-    if word.isdecimal() and int(word) > 0:
-        return int(word)
-    raise TableError(f"--confirm must be a positive whole number or auto, got {word!r}.")
 
 
 def select_from_table(
     table: Path, wish: Wish, *, out: Path | None, quiet: bool, as_json: bool
 ) -> bool:
     """Choose a model, write it to a folder and print what was found; False if interrupted."""
-    folder = Path(f"leavezero-{table.name.split('.')[0]}") if out is None else out
+    folder = default_folder(table) if out is None else out
     say: Callable[[str], None] = (lambda words: None) if quiet else tell
-    with _reading(quiet):
-        prepared = prepare(table, wish)
+    with reading(table, quiet) as watch_bytes:
+        prepared = prepare(table, wish, watch_bytes)
     for notice in prepared.notices:
         say(notice)
     make_folder(folder)
     try:
-        with _watching(quiet) as watch:
-            selected = select_model(prepared, wish, watch)
+        with searching(quiet) as watch:
+            selected = select_model(prepared, wish, partial(watch, "searching"))
     except KeyboardInterrupt:
-        tell("Stopped before the first candidate was done. Nothing was written.")
+        tell(f"Stopped before the first candidate was done. Nothing was written.{_resume(wish)}")
         return False
     for notice in selected.notices[len(prepared.notices) :]:
         say(notice)
@@ -72,45 +53,26 @@ def select_from_table(
     elif not quiet:
         _show(run, folder)
     if selected.interrupted:
-        tell(f"Stopped. The best of {len(run['candidates'])} candidates so far is in {folder}.")
+        tell(f"Stopped{_stopped(selected)} is in {folder}.{_resume(wish)}")
     return not selected.interrupted
 
 
-@contextmanager
-def _reading(quiet: bool) -> Iterator[None]:
-    console = Console(stderr=True)
-    if quiet or not console.is_terminal:
-        yield
-        return
-    with console.status("reading the table"):
-        yield
+def _stopped(selected: Selected) -> str:
+    """Return when the user lost patience, and what there is."""
+    n_done = selected.n_done
+    if n_done < selected.n_planned:
+        return f". The best of {n_done} candidates so far"
+    if selected.wish.confirm is not None and not selected.confirmed:
+        return f" before --confirm was done. The choice among all {n_done} candidates without it"
+    return f" before all findings were made. The choice among all {n_done} candidates"
 
 
-@contextmanager
-def _watching(quiet: bool) -> Iterator[Callable[[Heard], None]]:
-    """Yield what is called with every candidate, and show the best so far on a terminal."""
-    console = Console(stderr=True)
-    columns = (TextColumn("searching"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    best = TextColumn("{task.fields[best]}", markup=False)
-    silent = quiet or not console.is_terminal
-    with Progress(*columns, best, console=console, transient=True, disable=silent) as progress:
-        task = progress.add_task("searching", total=None, best="")
-        score, words = -float("inf"), ""
-
-        def watch(heard: Heard) -> None:
-            nonlocal score, words
-            if heard.score is not None and heard.score > score:
-                score = heard.score
-                words = printable(f"best so far: {heard.label} ({score:.4g})")
-            progress.update(task, completed=heard.n_done, total=heard.n_all, best=words)
-
-        yield watch
+def _resume(wish: Wish) -> str:
+    return "" if wish.journal is None else " Give the same command again to go on."
 
 
 def _show(run: dict[str, Any], folder: Path) -> None:
-    console = Console(highlight=False, markup=False, emoji=False)
-    if not console.is_terminal:
-        console.width = _WIDTH
+    console = plain_console()
     console.print(_table(run))
     for line in (*_costs(run), *_findings(run)):
         console.print(printable(line))

@@ -4,10 +4,13 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
+from pathlib import Path
 
 import typer
+from rich.console import Console
 
 _TOOLS = ("pandas", "pyarrow", "skops")
+_WIDTH = 120  # of a file or a pipe, which has none of its own
 
 
 def needs_tools() -> None:
@@ -54,6 +57,19 @@ def printable(words: str) -> str:
         one if one.isprintable() or one == "\n" else one.encode("unicode_escape").decode()
         for one in words
     )
+
+
+def plain_console() -> Console:
+    """Return what prints results: no cell of a table means anything to it but itself."""
+    console = Console(highlight=False, markup=False, emoji=False)
+    if not console.is_terminal:
+        console.width = _WIDTH
+    return console
+
+
+def default_folder(table: Path) -> Path:
+    """Return where results go if nothing is said."""
+    return Path(f"leavezero-{table.name.split('.')[0]}")
 
 
 def _short(error: Exception) -> str:

@@ -10,6 +10,7 @@ from leavezero.engine._journal_models import TRUSTED as TRUSTED_TYPES
 from leavezero.engine._journal_show import JournalSummary, summarize_journal
 from leavezero.engine._judge import Verdict, judge, score_replicates
 from leavezero.engine._keep import AllModels, BestModel, Keeper, NoModel
+from leavezero.engine._limits import Limits, resolve_limits
 from leavezero.engine._metrics import Metric, default_metric, resolve_metric
 from leavezero.engine._optimism import optimism_of
 from leavezero.engine._plan import ESTIMATOR, Candidate, Planner, configure
@@ -31,6 +32,8 @@ from leavezero.engine._statistics import Resampled, Witness, resample, standard_
 from leavezero.engine._strategy import AllAtOnce, Strategy, Trial
 from leavezero.engine._threads import limited_threads
 from leavezero.engine._unseen import Sight, look
+from leavezero.engine._workers import Crew, crew_for
+from leavezero.engine._workers_handles import prepare_workers
 
 __all__ = [
     "ESTIMATOR",
@@ -42,11 +45,13 @@ __all__ = [
     "Candidate",
     "Conclusion",
     "Confirmation",
+    "Crew",
     "HighestScore",
     "Job",
     "Journal",
     "JournalSummary",
     "Keeper",
+    "Limits",
     "Metric",
     "NoModel",
     "OneStandardError",
@@ -72,6 +77,7 @@ __all__ = [
     "conclude",
     "configure",
     "contenders",
+    "crew_for",
     "default_metric",
     "draw_replicates",
     "fits_are_dear",
@@ -82,8 +88,10 @@ __all__ = [
     "look",
     "main_scores",
     "optimism_of",
+    "prepare_workers",
     "replicate_size",
     "resample",
+    "resolve_limits",
     "resolve_metric",
     "resolve_rule",
     "resolve_scoring",

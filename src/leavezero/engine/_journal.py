@@ -19,6 +19,7 @@ from leavezero.engine._journal_models import Writer, loaded
 from leavezero.engine._journal_records import decode, encode
 from leavezero.engine._journal_store import DamagedError, Row, Store
 from leavezero.engine._keep import Keeper
+from leavezero.engine._limits import Limits
 from leavezero.engine._run import Job, Record, run_group
 from leavezero.engine._strategy import Trial
 from leavezero.families import family_of
@@ -55,8 +56,16 @@ class Journal:
 class OpenJournal:
     """A journal while one search uses it."""
 
-    def __init__(self, journal: Journal, job: Job, parts: Sequence[Part], owner: str) -> None:
+    def __init__(
+        self,
+        journal: Journal,
+        job: Job,
+        parts: Sequence[Part],
+        owner: str,
+        limits: Limits | None = None,
+    ) -> None:
         self._job = job
+        self._limits = Limits() if limits is None else limits
         self._trusted = journal.trusted
         self._models = Writer(journal.trusted)
         self._path = str(journal.path)
@@ -90,7 +99,10 @@ class OpenJournal:
             self._store.close()
 
     def through(self, groups: Sequence[Group], work: Work) -> Iterator[list[Record]]:
-        """Yield the records of all groups: read, fitted here, or awaited from other processes."""
+        """Yield the records of all groups: read, fitted here, or awaited from other processes.
+
+        When the time of the search is spent, nothing is awaited any more.
+        """
         waiting: dict[str, Group] = {}
         for group in groups:
             waiting[self._named(group, waiting)] = group
@@ -105,6 +117,8 @@ class OpenJournal:
             for task, records in self._fitted(dict(waiting), work):
                 del waiting[task]
                 yield records
+            if self._limits.spent():
+                return
             if waiting and len(waiting) == n_before:  # others work on them
                 time.sleep(pause)
                 pause = min(2 * pause, LONGEST)
@@ -175,10 +189,16 @@ class OpenJournal:
             )
             self._store.forget(task)
             return None
-        if self._job.error_score == "raise" and any(r.error or r.scoring_errors for r in records):
-            self._store.forget(task)  # so that the error is raised
+        if any(self._is_tried_again(record) for record in records):
+            self._store.forget(task)
             return None
         return records
+
+    def _is_tried_again(self, record: Record) -> bool:
+        """Tell whether an error is to be raised, or a limit was narrower than it is now."""
+        if self._job.error_score == "raise" and (record.error or record.scoring_errors):
+            return True
+        return record.ended is not None and self._limits.allow_more(record.ended)
 
     def _fitted(self, groups: dict[str, Group], work: Work) -> Iterator[tuple[str, list[Record]]]:
         """Fit the groups that nobody else works on, and write each when it is finished."""

@@ -28,6 +28,7 @@ def encode(record: Record) -> tuple[bytes, bytes]:
         "main_score": float(record.main_score),
         "error": record.error,
         "scoring_errors": _pairs(record.scoring_errors),
+        "ended": record.ended,
         "sight": [_verdicts(record.sight.verdicts, arrays), record.sight.kind, record.sight.note],
     }
     return json.dumps(content).encode(), zlib.compress(_packed(arrays), 1)
@@ -49,6 +50,7 @@ def decode(content: bytes, arrays: bytes, trial: Trial) -> Record:
         scoring_errors=dict(found["scoring_errors"]),
         sight=Sight(_read_verdicts(verdicts, given), kind, note),
         stored=True,
+        ended=tuple(found["ended"]) if found.get("ended") else None,
     )
 
 

@@ -26,7 +26,9 @@ from leavezero.engine._unseen import Sight, look
 if TYPE_CHECKING:
     from leavezero.engine._journal import OpenJournal
     from leavezero.engine._keep import Keeper
+    from leavezero.engine._workers import Crew
 
+BUDGET = "time_budget"
 SHARED_CELLS = 2**26  # answers of models that are asked together: half a gibibyte
 
 
@@ -74,15 +76,22 @@ class Record:
     sight: Sight = field(default_factory=Sight)
     model: Any = field(default=None, repr=False)
     stored: bool = False  # read from a journal, not fitted now
+    ended: tuple[str, float] | None = None  # by which limit its process was, and its value
+
+    @property
+    def judged(self) -> bool:
+        """Whether the candidate's turn came before the time of the search was spent."""
+        return self.ended is None or self.ended[0] != BUDGET
 
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """The records of all trials by their row, and the interrupt that ended the search, if any."""
+    """The records of all trials by their row, and what ended the search before its end, if any."""
 
     records: tuple[Record, ...]
     n_fits: int
     interrupt: KeyboardInterrupt | None = None
+    spent: bool = False  # all of its time
 
 
 def run(
@@ -93,21 +102,23 @@ def run(
     n_jobs: int | None,
     watch: Callable[[Record], bool],
     journal: "OpenJournal | None" = None,
+    crew: "Crew | None" = None,
 ) -> Outcome:
     """Fit and score what the strategy proposes, round by round.
 
     ``watch`` hears every record as it arrives; if it says True no further trial is begun. What is
-    finished is kept, also when the user interrupts. What a journal knows is not fitted.
+    finished is kept, also when the user interrupts. What a journal knows is not fitted. A crew
+    fits in processes of its own, for as long as the search has time.
     """
     table: dict[int, Record] = {}
     n_fits = 0
     interrupt: KeyboardInterrupt | None = None
     stopped = False
     try:
-        while not stopped and (trials := strategy.ask()):
+        while not stopped and not _spent(crew) and (trials := strategy.ask()):
             told: dict[int, Record] = {}
-            for record in _in_parallel(job, trials, keeper, n_jobs, journal):
-                n_fits += record.trial.model is None and not record.stored
+            for record in _in_parallel(job, trials, keeper, n_jobs, journal, crew):
+                n_fits += record.trial.model is None and not record.stored and record.judged
                 if record.trial.may_win or record.trial.passes is None:
                     keeper.offer(record)
                 row = record.trial.row
@@ -123,7 +134,11 @@ def run(
         interrupt = caught
     scores = main_scores(job, list(table.values()))
     records = tuple(replace(table[row], main_score=scores[row]) for row in sorted(table))
-    return Outcome(records, n_fits, interrupt)
+    return Outcome(records, n_fits, interrupt, _spent(crew))
+
+
+def _spent(crew: "Crew | None") -> bool:
+    return crew is not None and crew.spent()
 
 
 def _in_parallel(
@@ -132,22 +147,31 @@ def _in_parallel(
     keeper: "Keeper",
     n_jobs: int | None,
     journal: "OpenJournal | None",
+    crew: "Crew | None",
 ) -> Iterator[Record]:
     """Yield records as they are finished; work begins in canonical order.
 
-    What is fitted together is one task.
+    What is fitted together is one task. What was not finished in time comes last.
     """
     groups = groups_of(trials, job.seed)
     # What is finished must not wait for others of its batch before it is safe.
     batch_size = "auto" if journal is None else 1
 
     def work(some: Iterable[Group]) -> Iterator[list[Record]]:
+        if crew is not None:
+            return crew.through(some, keeper.floor)
         tasks = (delayed(run_group)(job, group, keeper.floor()) for group in some)
         workers = Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=batch_size)
         return workers(tasks)
 
-    for records in work(groups) if journal is None else journal.through(groups, work):
-        yield from records
+    left = {trial.row: trial for trial in trials}
+    known = work(groups) if journal is None else journal.through(groups, work)
+    for records in known:
+        for record in records:
+            del left[record.trial.row]
+            yield record
+    for trial in left.values():
+        yield Record(trial, {}, {}, 0.0, 0.0, error="time budget spent", ended=(BUDGET, 0.0))
 
 
 def run_group(job: Job, group: Group, floor: float) -> list[Record]:

@@ -1,6 +1,6 @@
 """Nearest neighbours: a row that is left out is not its own neighbour."""
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from scipy import sparse
@@ -23,6 +23,7 @@ from leavezero.families._fitted_to import other_rows
 from leavezero.families._shared_neighbors import (
     fit_together,
     given_neighbors,
+    other_neighbors,
     said_together,
     search_of,
 )
@@ -73,7 +74,7 @@ class NeighborsFamily(Family):
             _check_rows(model, X, targets)
         if getattr(model, "n_neighbors", None) == len(targets):
             return Unseen("exact", {}, known=np.zeros(len(targets), dtype=bool), doubt=_TOO_FEW)
-        ballot = _ballot(model, None) if near is None else ballot_of(model, *near)
+        ballot = ballot_of(model, *(near or _others(model, X)))
         if is_classifier(model):
             return _labels(model, ballot, targets)
         known = ballot.totals() != 0
@@ -126,10 +127,11 @@ def _shaped(y: AnyArray, columns: AnyArray) -> AnyArray:
     return columns[:, 0] if np.ndim(y) == 1 else columns
 
 
-def _ballot(model: Any, X: Table | None) -> Ballot:
-    """Return the votes for new rows, or (None) for the given ones without themselves."""
-    near = model.kneighbors if hasattr(model, "kneighbors") else model.radius_neighbors
-    return ballot_of(model, *near(X))
+def _others(model: Any, X: Table) -> tuple[AnyArray, AnyArray]:
+    """Return distances and numbers of the neighbours of each row, itself not among them."""
+    if hasattr(model, "kneighbors"):
+        return other_neighbors(model, X, model.n_neighbors)
+    return cast("tuple[AnyArray, AnyArray]", model.radius_neighbors())
 
 
 def _means(ballot: Ballot, targets: AnyArray) -> Floats:
@@ -216,7 +218,7 @@ def _meet(model: Any, X: Table, at: Ints, few: Table) -> tuple[Bools, Ballot]:
         ballot = ballot_of(model, distances, neighbors)
         nearest, far = neighbors[:, 0], distances[:, 0] > slack
     else:
-        ballot = _ballot(model, few)
+        ballot = ballot_of(model, *model.radius_neighbors(few))
         found = model.radius_neighbors(few, radius=slack, return_distance=False)
         nearest = np.array([row[0] if len(row) else 0 for row in found])
         far = np.array([len(row) == 0 for row in found])

@@ -1,7 +1,7 @@
 """One look for the neighbours of rows, for k-NN models that let more or fewer of them vote."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -12,11 +12,13 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from leavezero._tables import count_rows, take_rows
 from leavezero._typing import AnyArray, Bools, Floats, Ints, Table
 from leavezero.families._ballot import Ballot, ballot_of
+from leavezero.families._nearest import nearest_others
 from leavezero.families._together import settings_key
 
 CELLS = 2**21  # neighbours that are held at once
 TILE = 256  # scikit-learn's own block: distances are rounded as in one look for all rows
 TIED = 1e-12  # of a squared length: distances that differ by less may be equal
+TREE_COLUMNS = 15  # up to so many algorithm="auto" may grow a tree, which measures fewer distances
 CLOSE = 1e-10  # of the votes: classes that differ by less may have the same
 
 
@@ -91,12 +93,27 @@ def given_neighbors(model: Any, X: Table, y: AnyArray) -> tuple[Floats, Ints] | 
     if n_found * model.n_samples_fit_ > CELLS or model.n_neighbors > n_found:
         return None
     if company.near is None:
-        company.near = model.kneighbors(n_neighbors=n_found)
+        company.near = other_neighbors(model, X, n_found)
     distances, neighbors = company.near
     company.leave()
     if _tied(distances, model.n_neighbors, _squares(X)).any():
         return None
     return distances[:, : model.n_neighbors].copy(), neighbors[:, : model.n_neighbors]
+
+
+def other_neighbors(model: Any, X: Table, n_neighbors: int) -> tuple[Floats, Ints]:
+    """Return distances and numbers of the nearest of the fitted rows X to each, but for itself."""
+    found = nearest_others(X, n_neighbors) if _measures_all(model, X) else None
+    return found or cast("tuple[Floats, Ints]", model.kneighbors(n_neighbors=n_neighbors))
+
+
+def _measures_all(model: Any, X: Table) -> bool:
+    """Tell whether the model would measure every plain Euclidean distance between the rows."""
+    if model.effective_metric_ != "euclidean" or model.effective_metric_params_:
+        return False
+    if type(X) is not np.ndarray or X.dtype != np.float64:
+        return False
+    return model.algorithm == "brute" or (model.algorithm == "auto" and X.shape[1] > TREE_COLUMNS)
 
 
 def _company(model: Any) -> Company | None:

@@ -11,8 +11,9 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from leavezero._typing import AnyArray, Floats, Ints
 
 BLOCK = 64
-SCORED_ROWS = 256  # at once: their kernel stays near the processor
+SCORED_ROWS = 128  # at once: their kernel stays near the processor
 SMALL = 50.0  # exponents up to here lose less than 1e-5 in single precision
+LONG = 500.0  # coefficients up to this length make of that less than LIBSVM's tolerance, 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,14 +33,31 @@ class Kernel:
         """Return the sums over the support vectors, weighed by their coefficients."""
         if self.to_support is not None:
             return np.asarray(self.to_support @ coefs)
-        return _gaussian_sums(self.rows, self.rows[self.model.support_], self.gamma, coefs)
+        return _gaussian_sums(self.rows, self.model.support_vectors_, self.gamma, coefs)
 
     def between(self, left: Ints, right: Ints) -> Floats:
         """Return the kernel of some rows with some support vectors, both by their row numbers."""
         if self.to_support is None:
-            return _gaussian(self.rows[left], self.rows[right], self.gamma)
+            return _gaussian(
+                self.rows.take(left, axis=0), self.rows.take(right, axis=0), self.gamma
+            )
         places = np.searchsorted(self.model.support_, right, sorter=self._order)
         return np.asarray(self.to_support.take(left, axis=0).take(self._order[places], axis=1))
+
+    def roughly(self, left: Ints, right: Ints) -> Floats:
+        """Return the same, in single precision if that costs less and the exponents bear it."""
+        if self.to_support is not None:
+            return self.between(left, right)
+        first, second = _rough_factors(
+            self.rows.take(left, axis=0), self.rows.take(right, axis=0), self.gamma
+        )
+        exponents = first @ second.T
+        return np.asarray(np.exp(exponents, out=exponents))
+
+    @property
+    def positive(self) -> bool:
+        """Tell whether the kernel is known to be an inner product."""
+        return self.model.kernel in ("rbf", "linear")
 
     @cached_property
     def _order(self) -> Ints:
@@ -96,7 +114,8 @@ def kernel_gamma(model: Any, rows: Any) -> float:
     if model.gamma != "scale":
         return float(model.gamma)
     if not sparse.issparse(rows):
-        spread = float(rows.var())
+        centered = rows - rows.mean()
+        spread = float(np.vdot(centered, centered)) / rows.size
     else:
         spread = float(rows.multiply(rows).mean() - rows.mean() ** 2)
     return 1.0 / (rows.shape[1] * spread) if spread != 0 else 1.0
@@ -112,12 +131,12 @@ def _gaussian(left: Floats, right: Floats, gamma: float) -> Floats:
 def _gaussian_sums(left: Floats, right: Floats, gamma: float, coefs: Floats) -> Floats:
     """Return the Gaussian kernel times the coefficients, in blocks.
 
-    Single precision is enough for a score and a third of the work, if the exponents bear it.
+    Single precision is enough for a score and a third of the work, if exponents and coefficients
+    bear it.
     """
-    first, second = _factors(left, right, gamma)
-    if min(first[:, -2].min(), second[:, -1].min()) > -SMALL:
-        first, second = first.astype(np.float32), second.astype(np.float32)
-        coefs = coefs.astype(np.float32)
+    bears = float(np.linalg.norm(coefs, axis=0).max()) < LONG
+    first, second = (_rough_factors if bears else _factors)(left, right, gamma)
+    coefs = coefs.astype(first.dtype)
     sums = np.empty((len(left), *coefs.shape[1:]))
     block = np.empty((min(SCORED_ROWS, len(left)), len(right)), dtype=first.dtype)
     for start in range(0, len(left), SCORED_ROWS):
@@ -127,22 +146,38 @@ def _gaussian_sums(left: Floats, right: Floats, gamma: float, coefs: Floats) -> 
     return sums
 
 
+def _rough_factors(left: Floats, right: Floats, gamma: float) -> tuple[AnyArray, AnyArray]:
+    """Return the factors of the exponents, in single precision if they bear it."""
+    middle = right.mean(axis=0)
+    left, right = left - middle, right - middle
+    longest = max(
+        float(np.einsum("ij,ij->i", rows, rows).max(initial=0.0)) for rows in (left, right)
+    )
+    dtype = np.float32 if gamma * longest < SMALL else np.float64
+    return left_factor(left, gamma, dtype), right_factor(right, gamma, dtype)
+
+
 def _factors(left: Floats, right: Floats, gamma: float) -> tuple[AnyArray, AnyArray]:
     """Return two matrices whose product holds the exponents."""
     middle = right.mean(axis=0)  # distances do not move, and far from zero they keep their digits
     return left_factor(left - middle, gamma), right_factor(right - middle, gamma)
 
 
-def left_factor(rows: Floats, gamma: float) -> Floats:
+def left_factor(rows: Floats, gamma: float, dtype: Any = np.float64) -> Floats:
     """Return the first factor of the exponents -gamma |x - z|^2 = 2 gamma xz - gamma (xx + zz)."""
-    own = -gamma * np.einsum("ij,ij->i", rows, rows)
-    return np.column_stack([2.0 * gamma * rows, own, np.ones(len(rows))])
+    factor = np.ones((rows.shape[0], rows.shape[1] + 2), dtype=dtype)
+    factor[:, :-2] = rows
+    factor[:, :-2] *= 2.0 * gamma
+    factor[:, -2] = -gamma * np.einsum("ij,ij->i", rows, rows)
+    return factor
 
 
-def right_factor(rows: Floats, gamma: float) -> Floats:
+def right_factor(rows: Floats, gamma: float, dtype: Any = np.float64) -> Floats:
     """Return the other factor."""
-    own = -gamma * np.einsum("ij,ij->i", rows, rows)
-    return np.column_stack([rows, np.ones(len(rows)), own])
+    factor = np.ones((rows.shape[0], rows.shape[1] + 2), dtype=dtype)
+    factor[:, :-2] = rows
+    factor[:, -1] = -gamma * np.einsum("ij,ij->i", rows, rows)
+    return factor
 
 
 def _dense(matrix: Any) -> Any:

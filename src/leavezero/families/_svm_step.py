@@ -5,7 +5,15 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from leavezero._typing import Bools, Floats, Ints
-from leavezero.families._span import Others, Span, bounded_relief, free_relief, span_of
+from leavezero.families._span import (
+    Others,
+    Span,
+    bounded_relief,
+    free_of,
+    free_relief,
+    reachable,
+    span_of,
+)
 from leavezero.families._svm_kernel import Kernel
 
 FEWEST_FREE, FEW_FREE = 3, 20  # from benchmarks/unseen_error.py
@@ -46,20 +54,17 @@ class Sinks:
 def sinks(machine: Machine, kernel: Kernel) -> Sinks:
     """Return the changes of a machine that has free vectors."""
     near = _near(machine)
-    between = kernel.between(near.rows, near.rows[near.free])
-    others = Others(
-        between[~near.free].T,
-        kernel.own[near.rows[~near.free]],
-        near.rise[~near.free],
-        near.fall[~near.free],
-    )
-    span = span_of(between[near.free], others)
-    squares = np.empty(len(near.rows))
-    squares[near.free], squares[~near.free] = span.free, span.rest
+    n_free = int(near.free.sum())
+    rows, rest = near.rows[:n_free], near.rows[n_free:]
+    free = free_of(kernel.between(rows, rows))
+    between = kernel.roughly if free.steady(near.coefs) else kernel.between
+    others = Others(kernel.own[rest], near.rise[n_free:], near.fall[n_free:])
+    span = span_of(free, between(rest, rows).T, others)
+    squares = np.concatenate([free.squares, span.squares])
     highest = 4.0 * float(np.abs(kernel.own[near.rows]).max())  # the diameter bounds every span
     sink = np.abs(near.coefs) * np.minimum(squares, highest)
     staked = (sink > 0.0) & (near.worth <= sink)
-    relief = _relief(near, kernel, span, others, staked)
+    relief = _relief(near, kernel, span, others, np.flatnonzero(staked))
     changes = np.sign(near.coefs) * np.maximum(sink - relief, 0.0)
     return Sinks(near.rows, changes, int(staked.sum()))
 
@@ -80,26 +85,34 @@ def doubt_free(machines: list[Machine], n_staked: int, error: float) -> str | No
     return None
 
 
-def _relief(machine: Machine, kernel: Kernel, span: Span, others: Others, staked: Bools) -> Floats:
-    """Return the relief of the rows for which it matters."""
-    relief = np.zeros(len(staked))
-    free, held = (np.flatnonzero(staked & own) for own in (machine.free, ~machine.free))
-    if len(free):
-        which = np.cumsum(machine.free)[free] - 1
-        relief[free] = free_relief(span, others, which, machine.coefs[free])
-    if len(held):
-        which = np.cumsum(~machine.free)[held] - 1
-        near = kernel.between(machine.rows[~machine.free], machine.rows[held]).T
-        relief[held] = bounded_relief(span, others, which, near, machine.coefs[held])
-    return relief
-
-
 def _near(machine: Machine) -> Machine:
-    """Return the machine without the rows that support nothing and are far from doing so."""
+    """Return the machine with its free vectors first.
+
+    Rows that support nothing and are far from doing so are left away.
+    """
     idle = np.flatnonzero(machine.coefs == 0.0)
-    if len(idle) <= MOST_IDLE:
-        return machine
-    ways = np.minimum(machine.rise[idle], machine.fall[idle])
-    nearest = idle[np.argpartition(ways, MOST_IDLE)[:MOST_IDLE]]
-    kept = np.concatenate([np.flatnonzero(machine.coefs), nearest])
+    if len(idle) > MOST_IDLE:
+        ways = np.minimum(machine.rise[idle], machine.fall[idle])
+        idle = idle[np.argpartition(ways, MOST_IDLE)[:MOST_IDLE]]
+    held = np.flatnonzero(~machine.free & (machine.coefs != 0.0))
+    kept = np.concatenate([np.flatnonzero(machine.free), held, idle])
     return Machine(*(getattr(machine, field.name)[kept] for field in fields(machine)))
+
+
+def _relief(machine: Machine, kernel: Kernel, span: Span, others: Others, staked: Ints) -> Floats:
+    """Return the relief of the rows for which it matters."""
+    relief = np.zeros(len(machine.rows))
+    n_free = len(span.free.squares)
+    free, held = staked[staked < n_free], staked[staked >= n_free]
+    if len(free):
+        relief[free] = free_relief(span, others, free, machine.coefs[free])
+    if len(held):
+        coefs, which = machine.coefs[held], held - n_free
+        near = (
+            reachable(span, others, which, coefs)
+            if kernel.positive
+            else np.arange(len(span.squares))
+        )
+        between = kernel.between(machine.rows[n_free + near], machine.rows[held]).T
+        relief[held] = bounded_relief(span, others, which, coefs, near, between)
+    return relief

@@ -26,6 +26,7 @@ from leavezero.engine import (
     Job,
     Journal,
     Keeper,
+    Limits,
     Metric,
     NoModel,
     OpenJournal,
@@ -37,10 +38,13 @@ from leavezero.engine import (
     Strategy,
     conclude,
     configure,
+    crew_for,
     draw_replicates,
     fits_are_dear,
     identity,
+    prepare_workers,
     replicate_size,
+    resolve_limits,
     resolve_rule,
     resolve_scoring,
     run,
@@ -57,7 +61,7 @@ from leavezero.search._checks import (
     check_refit,
     scoring_names,
 )
-from leavezero.search._failures import report_failures
+from leavezero.search._failures import failures, report_failures, warn_of_no_folds
 from leavezero.search._labels import last_step, marker_of, rows_with_label
 from leavezero.search._monitor import CallbackSupportMixin, Monitor, say, with_callbacks
 from leavezero.search._report import ReportMixin
@@ -102,6 +106,9 @@ class BaseSearchLZO(
         random_state: RandomState = None,
         verbose: int = 0,
         journal: Any = None,
+        timeout: float | None = None,
+        time_budget: float | None = None,
+        memory_limit: int | str | None = None,
     ) -> None:
         self.estimator = estimator
         self.augmenter = augmenter
@@ -119,6 +126,9 @@ class BaseSearchLZO(
         self.random_state = random_state
         self.verbose = verbose
         self.journal = journal
+        self.timeout = timeout
+        self.time_budget = time_budget
+        self.memory_limit = memory_limit
 
     @abstractmethod
     def _strategy(
@@ -156,6 +166,7 @@ class BaseSearchLZO(
         self
         """
         owner = type(self).__name__
+        limits = resolve_limits(self.timeout, self.time_budget, self.memory_limit, owner)
         check_estimator_kind(self._template(), owner, own_score=self.scoring is None)
         check_error_score(self.error_score, owner)
         scoring = resolve_scoring(self.scoring, owner)
@@ -172,6 +183,8 @@ class BaseSearchLZO(
         planner = Planner(owner)
         strategy = self._strategy(planner, target, root)
         looks = self._looks(planner, routed)
+        if limits.any:
+            prepare_workers()  # they take seconds, in which V is drawn
         if self.unseen == "only":
             augmenter, replicates = None, _the_data(self._template(), X, target, labeled)
         else:
@@ -183,12 +196,12 @@ class BaseSearchLZO(
         self.augmenter_ = augmenter
         self.validation_set_ = None if augmenter is None else replicates.rows
         self.n_splits_ = replicates.n_replicates
-        opened = self._opened(where, job, planner, augmenter, routed)
+        opened = self._opened(where, job, planner, augmenter, routed, limits)
         with opened as journal, closing(self._keeper(rule, looks)) as own:
             keeper = own if journal is None else journal.keeper(own)
-            outcome = run(
-                job, strategy, keeper, n_jobs=self.n_jobs, watch=monitor.hear, journal=journal
-            )
+            fits: dict[str, Any] = {"n_jobs": self.n_jobs, "journal": journal}
+            with crew_for(job, limits, owner=owner, **fits) as crew:
+                outcome = run(job, strategy, keeper, watch=monitor.hear, crew=crew, **fits)
             interrupt = self._conclude(job, outcome, keeper, rule, routed, root)
         monitor.end()
         if interrupt is not None:
@@ -220,6 +233,7 @@ class BaseSearchLZO(
             "confirm": conclusion.n_confirm_fits,
         }
         self.cv_results_ = conclusion.table
+        self.failures_ = failures(outcome.records)
         self._choose(conclusion, keeper)
         again = getattr(keeper, "n_again", 0)
         if again:
@@ -243,6 +257,9 @@ class BaseSearchLZO(
             conclusion = without_folds()
             if not self._alarms(Kept(job, conclusion, routed.groups, root)):
                 return conclusion, None
+        if outcome.spent:
+            warn_of_no_folds(type(self).__name__)
+            return without_folds(), None
         most = AUTO_CONFIRMED if isinstance(self.confirm, str) else int(self.confirm)
         confirmation = Confirmation(most, self.confirm_cv, routed.groups)
         try:
@@ -251,7 +268,13 @@ class BaseSearchLZO(
             return without_folds(), interrupt
 
     def _opened(
-        self, where: Journal | None, job: Job, planner: Planner, augmenter: Any, routed: Routed
+        self,
+        where: Journal | None,
+        job: Job,
+        planner: Planner,
+        augmenter: Any,
+        routed: Routed,
+        limits: Limits,
     ) -> AbstractContextManager[OpenJournal | None]:
         """Return the journal of this search, or raise if the file is another's."""
         if where is None:
@@ -264,7 +287,7 @@ class BaseSearchLZO(
             random_state=self.random_state,
             groups=routed.groups,
         )
-        return OpenJournal(where, job, parts, type(self).__name__)
+        return OpenJournal(where, job, parts, type(self).__name__, limits)
 
     def _alarms(self, kept: Kept) -> bool:
         """Tell whether the trust report's alarms ask for folds, and say which do."""

@@ -29,6 +29,8 @@ class CandidateSearchLZO(BaseSearchLZO):
         As for :class:`GridSearchLZO`.
     error_score, return_train_score, n_jobs, random_state, verbose, journal
         As for :class:`GridSearchLZO`.
+    timeout, time_budget, memory_limit
+        As for :class:`GridSearchLZO`.
 
     Attributes
     ----------
@@ -75,6 +77,9 @@ class CandidateSearchLZO(BaseSearchLZO):
         random_state: RandomState = None,
         verbose: int = 0,
         journal: Any = None,
+        timeout: float | None = None,
+        time_budget: float | None = None,
+        memory_limit: int | str | None = None,
     ) -> None:
         self.candidates = candidates
         self.augmenter = augmenter
@@ -92,6 +97,9 @@ class CandidateSearchLZO(BaseSearchLZO):
         self.random_state = random_state
         self.verbose = verbose
         self.journal = journal
+        self.timeout = timeout
+        self.time_budget = time_budget
+        self.memory_limit = memory_limit
 
     def _template(self) -> Any:
         return next(self._listed())[1]

@@ -11,7 +11,7 @@ from leavezero.exceptions import AllCandidatesFailedError, CandidateFailedWarnin
 
 def report_failures(records: Sequence[Record], job: Job, owner: str) -> None:
     """Warn of candidates that could not be fitted or scored; raise where none could."""
-    errors = [record.error for record in records if record.error is not None]
+    errors = [r.error for r in records if r.error is not None and r.judged]
     unscored = [error for record in records for error in record.scoring_errors.values()]
     _raise_if_none_is_left(records, job, owner, errors, unscored)
     score = f"were given the score {job.error_score!r}"
@@ -20,6 +20,13 @@ def report_failures(records: Sequence[Record], job: Job, owner: str) -> None:
         _warn(
             f"{len(errors)} of {len(records)} candidates of {owner} failed and {score}. "
             f"{advice}\n{errors[0]}"
+        )
+    n_left = sum(not record.judged for record in records)
+    if n_left:
+        _warn(
+            f"{n_left} of {len(records)} candidates of {owner} were not judged, because its "
+            f"time_budget was spent, and {score}. The best of the others is chosen. Give more "
+            "time to hear of all."
         )
     if unscored:
         _warn(
@@ -34,10 +41,34 @@ def report_failures(records: Sequence[Record], job: Job, owner: str) -> None:
         )
 
 
+def failures(records: Sequence[Record]) -> dict[int, str]:
+    """Return why candidates failed, by their row of the table."""
+    told = {
+        row: "\n".join([record.error or "", *record.scoring_errors.values()]).strip()
+        for row, record in enumerate(records)
+    }
+    return {row: reason for row, reason in told.items() if reason}
+
+
+def warn_of_no_folds(owner: str) -> None:
+    """Warn that there was no time to confirm the choice."""
+    _warn(
+        f"time_budget of {owner} was spent before the folds of confirm, and the best is chosen "
+        "without them. Give more time."
+    )
+
+
 def _raise_if_none_is_left(
     records: Sequence[Record], job: Job, owner: str, errors: list[str], unscored: list[str]
 ) -> None:
-    may_win = [record for record in records if record.trial.may_win]
+    judged = [record for record in records if record.judged]
+    if len(errors) == len(judged) < len(records):
+        raise AllCandidatesFailedError(
+            f"No candidate of {owner} was finished before its time_budget was spent: "
+            f"{len(errors)} failed, and {len(records) - len(judged)} were not judged. Give more "
+            f"time.{chr(10).join(['', *errors[:1]])}"
+        )
+    may_win = [record for record in judged if record.trial.may_win] or judged
     lost = [record.error for record in may_win if record.error is not None]
     if (lost and len(lost) == len(may_win)) or len(errors) == len(records):
         raise AllCandidatesFailedError(

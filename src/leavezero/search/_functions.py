@@ -24,6 +24,8 @@ def leave_zero_out_score(
     params: dict[str, Any] | None = None,
     error_score: Any = np.nan,
     random_state: RandomState = None,
+    timeout: float | None = None,
+    memory_limit: int | str | None = None,
 ) -> Floats:
     """Return the score of an estimator on each replicate of an augmented validation set.
 
@@ -41,6 +43,8 @@ def leave_zero_out_score(
         What else ``GridSearchLZO.fit`` takes, for example ``sample_weight`` or ``groups``.
     augmenter, n_replicates, validation_size, unseen, scoring, error_score, random_state
         As for :class:`GridSearchLZO`; one metric.
+    timeout, memory_limit
+        As for :class:`GridSearchLZO`.
 
     Returns
     -------
@@ -73,6 +77,8 @@ def leave_zero_out_score(
         params=params,
         error_score=error_score,
         random_state=random_state,
+        timeout=timeout,
+        memory_limit=memory_limit,
     )
     return found["test_score"]
 
@@ -92,6 +98,8 @@ def leave_zero_out_validate(
     return_estimator: bool = False,
     error_score: Any = np.nan,
     random_state: RandomState = None,
+    timeout: float | None = None,
+    memory_limit: int | str | None = None,
 ) -> dict[str, Any]:
     """Return scores and times of an estimator, as ``cross_validate`` does, from one fit.
 
@@ -106,6 +114,8 @@ def leave_zero_out_validate(
     return_estimator : bool, default=False
         Whether to return the fitted model.
     augmenter, n_replicates, validation_size, unseen, error_score, random_state
+        As for :class:`GridSearchLZO`.
+    timeout, memory_limit
         As for :class:`GridSearchLZO`.
 
     Returns
@@ -138,6 +148,8 @@ def leave_zero_out_validate(
         error_score=error_score,
         return_train_score=return_train_score,
         random_state=random_state,
+        timeout=timeout,
+        memory_limit=memory_limit,
     ).fit(X, y, **(params or {}))
     table, n_found = search.cv_results_, search.n_splits_
     found: dict[str, Any] = {
@@ -164,6 +176,8 @@ def leave_zero_out_predict(
     validation_size: float = 1.0,
     params: dict[str, Any] | None = None,
     random_state: RandomState = None,
+    timeout: float | None = None,
+    memory_limit: int | str | None = None,
 ) -> tuple[AnyArray, ValidationSet]:
     """Return what an estimator that was fitted to all the data says of V, and V.
 
@@ -173,7 +187,7 @@ def leave_zero_out_predict(
         As for :func:`leave_zero_out_score`.
     method : str, default="predict"
         What to ask the model for: "predict", "predict_proba", "decision_function" and the like.
-    augmenter, n_replicates, validation_size, random_state
+    augmenter, n_replicates, validation_size, random_state, timeout, memory_limit
         As for :class:`GridSearchLZO`.
 
     Returns
@@ -202,6 +216,8 @@ def leave_zero_out_predict(
         scoring=_no_score,
         error_score="raise",
         random_state=random_state,
+        timeout=timeout,
+        memory_limit=memory_limit,
     ).fit(X, y, **(params or {}))
     model = search.best_estimator_
     if not hasattr(model, method):
@@ -229,6 +245,9 @@ def leave_zero_out_curve(
     error_score: Any = np.nan,
     n_jobs: int | None = None,
     random_state: RandomState = None,
+    timeout: float | None = None,
+    time_budget: float | None = None,
+    memory_limit: int | str | None = None,
 ) -> tuple[Floats, Floats]:
     """Return scores on the data and on V along the values of one parameter.
 
@@ -244,6 +263,8 @@ def leave_zero_out_curve(
         Its values.
     augmenter, n_replicates, validation_size, unseen, scoring, error_score, n_jobs, random_state
         As for :class:`GridSearchLZO`; one metric.
+    timeout, time_budget, memory_limit
+        As for :class:`GridSearchLZO`.
 
     Returns
     -------
@@ -278,6 +299,9 @@ def leave_zero_out_curve(
         return_train_score=True,
         n_jobs=n_jobs,
         random_state=random_state,
+        timeout=timeout,
+        time_budget=time_budget,
+        memory_limit=memory_limit,
     ).fit(X, y, **(params or {}))
     table, n_found = search.cv_results_, search.n_splits_
     rows = [_row_of(table["params"], param_name, value) for value in values]

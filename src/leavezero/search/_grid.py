@@ -74,6 +74,18 @@ class GridSearchLZO(BaseSearchLZO):
         A file that holds what is finished: the same call again goes on where the last one ended,
         and several processes of one host share the work. It needs a ``random_state`` of an int.
         :class:`leavezero.Journal` names types of models that may be read from it.
+    timeout : float or None, default=None
+        The seconds that a candidate may take to be fitted and scored. One that takes longer is
+        ended and counts as failed, and the others go on. Candidates that are fitted together have
+        so many seconds each, together. With any of these three limits candidates run in processes
+        of their own on this machine, and one whose process dies is tried once more and counts as
+        failed then; they need a system that forks.
+    time_budget : float or None, default=None
+        The seconds for the whole search. When they are over, no candidate is begun, those at work
+        are ended, and the best of the finished ones is chosen; the others count as failed.
+    memory_limit : int, str or None, default=None
+        The bytes that a candidate may take beyond what its process began with, as a number or as
+        in "2GB". One that takes more is ended and counts as failed. Linux only.
 
     Attributes
     ----------
@@ -104,6 +116,9 @@ class GridSearchLZO(BaseSearchLZO):
         fits of a winner whose model it did not keep.
     n_fits_ : int
         Their sum.
+    failures_ : dict
+        Why candidates failed, by their row in ``cv_results_``: a traceback, the limit that they
+        went over, or how their process ended.
     scorer_ : callable or dict
         The metric, called as ``scorer_(estimator, X, y)``; by name where there are several.
     n_splits_ : int
@@ -167,6 +182,9 @@ class GridSearchLZO(BaseSearchLZO):
         random_state: RandomState = None,
         verbose: int = 0,
         journal: Any = None,
+        timeout: float | None = None,
+        time_budget: float | None = None,
+        memory_limit: int | str | None = None,
     ) -> None:
         super().__init__(
             estimator,
@@ -185,6 +203,9 @@ class GridSearchLZO(BaseSearchLZO):
             random_state=random_state,
             verbose=verbose,
             journal=journal,
+            timeout=timeout,
+            time_budget=time_budget,
+            memory_limit=memory_limit,
         )
         self.param_grid = param_grid
 

@@ -133,6 +133,8 @@ class HalvingGridSearchLZO(BaseHalvingLZO):
         As for :class:`GridSearchLZO`.
     error_score, return_train_score, n_jobs, random_state, verbose, journal
         As for :class:`GridSearchLZO`.
+    timeout, time_budget, memory_limit
+        As for :class:`GridSearchLZO`.
 
     Attributes
     ----------
@@ -189,6 +191,9 @@ class HalvingGridSearchLZO(BaseHalvingLZO):
         random_state: RandomState = None,
         verbose: int = 0,
         journal: Any = None,
+        timeout: float | None = None,
+        time_budget: float | None = None,
+        memory_limit: int | str | None = None,
     ) -> None:
         super().__init__(
             estimator,
@@ -207,6 +212,9 @@ class HalvingGridSearchLZO(BaseHalvingLZO):
             random_state=random_state,
             verbose=verbose,
             journal=journal,
+            timeout=timeout,
+            time_budget=time_budget,
+            memory_limit=memory_limit,
         )
         self.param_grid = param_grid
         self.factor = factor
@@ -245,6 +253,8 @@ class HalvingRandomSearchLZO(BaseHalvingLZO):
     augmenter, n_replicates, validation_size, unseen, scoring, refit, select, confirm, confirm_cv
         As for :class:`GridSearchLZO`.
     error_score, return_train_score, n_jobs, random_state, verbose, journal
+        As for :class:`GridSearchLZO`.
+    timeout, time_budget, memory_limit
         As for :class:`GridSearchLZO`.
 
     Attributes
@@ -296,6 +306,9 @@ class HalvingRandomSearchLZO(BaseHalvingLZO):
         random_state: RandomState = None,
         verbose: int = 0,
         journal: Any = None,
+        timeout: float | None = None,
+        time_budget: float | None = None,
+        memory_limit: int | str | None = None,
     ) -> None:
         super().__init__(
             estimator,
@@ -314,6 +327,9 @@ class HalvingRandomSearchLZO(BaseHalvingLZO):
             random_state=random_state,
             verbose=verbose,
             journal=journal,
+            timeout=timeout,
+            time_budget=time_budget,
+            memory_limit=memory_limit,
         )
         self.param_distributions = param_distributions
         self.n_candidates = n_candidates

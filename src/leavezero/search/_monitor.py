@@ -25,9 +25,9 @@ __all__ = ["CallbackSupportMixin", "Monitor", "say", "with_callbacks"]
 _LOGGER = logging.getLogger("leavezero")
 
 
-def say(message: str, level: int, verbose: int) -> None:
-    """Log a message, and print it where the user wants to hear it."""
-    _LOGGER.log(logging.INFO if level == 1 else logging.DEBUG, message)
+def say(message: str, level: int, verbose: int, **fields: Any) -> None:
+    """Log a message, with fields for programs, and print it where the user wants to hear it."""
+    _LOGGER.log(logging.INFO if level == 1 else logging.DEBUG, message, extra=fields)
     if verbose >= level:
         print(message, flush=True)
 
@@ -90,7 +90,17 @@ class Monitor:
         params = record.trial.candidate.params
         ended = "failed" if record.error else f"score {record.main_score:.4g}"
         seconds = record.fit_time + record.score_time
-        say(f"{done}, {params}: {ended}, {seconds:.2g} s", 2, verbose)
+        say(
+            f"{done}, {params}: {ended}, {seconds:.2g} s",
+            2,
+            verbose,
+            n_done=self._n_heard,
+            n_trials=self._n_trials,
+            candidate_row=record.trial.row,
+            candidate_params=params,
+            candidate_score=None if record.error else record.main_score,
+            candidate_seconds=seconds,
+        )
         if verbose >= 3:
             for name, verdict in record.verdicts.items():
                 say(f"    {name}: {np.array2string(verdict.scores, precision=3)}", 3, verbose)

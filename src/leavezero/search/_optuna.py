@@ -155,6 +155,8 @@ class OptunaSearchLZO(BaseSearchLZO):
         As for :class:`GridSearchLZO`; there must be a metric to tell Optuna.
     error_score, return_train_score, n_jobs, random_state, verbose, journal
         As for :class:`GridSearchLZO`.
+    timeout, time_budget, memory_limit
+        As for :class:`GridSearchLZO`.
 
     Attributes
     ----------
@@ -213,6 +215,9 @@ class OptunaSearchLZO(BaseSearchLZO):
         random_state: RandomState = None,
         verbose: int = 0,
         journal: Any = None,
+        timeout: float | None = None,
+        time_budget: float | None = None,
+        memory_limit: int | str | None = None,
     ) -> None:
         super().__init__(
             estimator,
@@ -231,6 +236,9 @@ class OptunaSearchLZO(BaseSearchLZO):
             random_state=random_state,
             verbose=verbose,
             journal=journal,
+            timeout=timeout,
+            time_budget=time_budget,
+            memory_limit=memory_limit,
         )
         self.param_distributions = param_distributions
         self.n_trials = n_trials

@@ -31,6 +31,8 @@ class RandomizedSearchLZO(BaseSearchLZO):
         As for :class:`GridSearchLZO`.
     error_score, return_train_score, n_jobs, verbose, journal
         As for :class:`GridSearchLZO`.
+    timeout, time_budget, memory_limit
+        As for :class:`GridSearchLZO`.
     random_state : int, RandomState, Generator or None, default=None
         The seed of the candidates, of the validation set and of every ``random_state`` of None
         inside the estimator.
@@ -79,6 +81,9 @@ class RandomizedSearchLZO(BaseSearchLZO):
         random_state: RandomState = None,
         verbose: int = 0,
         journal: Any = None,
+        timeout: float | None = None,
+        time_budget: float | None = None,
+        memory_limit: int | str | None = None,
     ) -> None:
         super().__init__(
             estimator,
@@ -97,6 +102,9 @@ class RandomizedSearchLZO(BaseSearchLZO):
             random_state=random_state,
             verbose=verbose,
             journal=journal,
+            timeout=timeout,
+            time_budget=time_budget,
+            memory_limit=memory_limit,
         )
         self.param_distributions = param_distributions
         self.n_iter = n_iter

@@ -1,5 +1,8 @@
 """A table on disk to pipelines and candidates, and a chosen model to a file and back."""
 
+from leavezero.tabular._comparison import Compared, Way, compare_ways
+from leavezero.tabular._comparison_results import write_comparison
+from leavezero.tabular._cost import Cost, measured
 from leavezero.tabular._dates import DateParts
 from leavezero.tabular._errors import TableError
 from leavezero.tabular._grid_file import read_grid
@@ -8,10 +11,12 @@ from leavezero.tabular._models import MODELS, candidates
 from leavezero.tabular._named import AUGMENTERS, named_augmenter, named_metric
 from leavezero.tabular._pipelines import make_pipeline_for
 from leavezero.tabular._prediction import check_table, write_predictions
+from leavezero.tabular._preparation import Prepared, prepare
 from leavezero.tabular._read import Source, read_table
 from leavezero.tabular._results import make_folder, write_results
 from leavezero.tabular._schema import Schema
-from leavezero.tabular._selection import Prepared, Selected, Wish, prepare, select_model
+from leavezero.tabular._selection import Selected, select_model
+from leavezero.tabular._split import Plan, plan_comparison
 from leavezero.tabular._store import (
     TRUSTED,
     TableModel,
@@ -22,14 +27,18 @@ from leavezero.tabular._store import (
 )
 from leavezero.tabular._target import Target, decide_target
 from leavezero.tabular._watch import Heard, label_of
+from leavezero.tabular._wish import Wish
 
 __all__ = [
     "AUGMENTERS",
     "MODELS",
     "TRUSTED",
     "Column",
+    "Compared",
+    "Cost",
     "DateParts",
     "Heard",
+    "Plan",
     "Prepared",
     "Schema",
     "Selected",
@@ -37,24 +46,29 @@ __all__ = [
     "TableError",
     "TableModel",
     "Target",
+    "Way",
     "Wish",
     "candidates",
     "check_table",
+    "compare_ways",
     "decide_target",
     "describe_columns",
     "label_of",
     "load_model",
     "make_folder",
     "make_pipeline_for",
+    "measured",
     "named_augmenter",
     "named_metric",
     "other_versions",
+    "plan_comparison",
     "prepare",
     "read_grid",
     "read_table",
     "save_model",
     "select_model",
     "versions",
+    "write_comparison",
     "write_predictions",
     "write_results",
 ]

@@ -15,6 +15,7 @@ from leavezero.tabular._errors import TableError
 SAMPLE_BYTES = 2**20
 SEPARATORS = (",", ";", "\t", "|")
 _SAMPLE_ROWS = 200
+PACKING = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz"}
 _OPENERS: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),

@@ -1,10 +1,14 @@
 """Metrics and augmenters by the names that the command line takes."""
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.metrics import (
     f1_score,
+    get_scorer,
     get_scorer_names,
     jaccard_score,
     make_scorer,
@@ -92,6 +96,7 @@ def named_metric(name: str | None, target: Target) -> tuple[str, Any, list[str]]
         raise TableError(f"--metric {name!r} is unknown. {did_you_mean(name, get_scorer_names())}")
     classes = target.classes
     if name not in _ONE_CLASS or classes is None:
+        _refuse_unfit(name, target)
         return name, name, []
     if len(classes) > 2:
         raise TableError(
@@ -100,3 +105,20 @@ def named_metric(name: str | None, target: Target) -> tuple[str, Any, list[str]]
         )
     scorer = make_scorer(_ONE_CLASS[name], pos_label=classes[1], zero_division=0)
     return name, scorer, [f"{name} looks for the class {classes[1]!r}."]
+
+
+def _refuse_unfit(name: str, target: Target) -> None:
+    """Raise if a metric has no word for such a target; a model that guesses tells soon."""
+    classes = target.task == "classification"
+    guesser = DummyClassifier(strategy="prior") if classes else DummyRegressor()
+    X = np.zeros((len(target.values), 1))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            get_scorer(name)(guesser.fit(X, target.values), X, target.values)
+    except (AttributeError, ValueError) as error:
+        known = "accuracy, balanced_accuracy or neg_log_loss" if classes else "r2 or max_error"
+        raise TableError(
+            f"--metric {name} does not suit a {target.task}: "
+            f"{str(error).partition(chr(10))[0].rstrip('.')}. Use {known}, for example."
+        ) from error

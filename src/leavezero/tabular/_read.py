@@ -3,7 +3,7 @@
 import hashlib
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,12 +11,15 @@ from typing import Any
 import pandas as pd
 
 from leavezero.tabular._cells import are_codes, is_words, numbers, stripped
-from leavezero.tabular._dialect import Dialect, find_dialect, first_bytes
+from leavezero.tabular._dialect import PACKING, Dialect, find_dialect, first_bytes
 from leavezero.tabular._errors import TableError
 from leavezero.tabular._words import counted, listed
 
 BLOCK_ROWS = 50_000
+_STEP_ROWS = 20_000  # between two words on how far a table is read
 _PARQUET, _ARROW = b"PAR1", b"ARROW1"
+
+Watch = Callable[[int], None]  # hears how many bytes are done
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,17 +75,27 @@ class Source:
         _refuse_twins(found.names, path)
         return found
 
-    def blocks(self, n_rows: int = BLOCK_ROWS) -> Iterator[Any]:
-        """Yield the table piece by piece; the cells of a text file come as they are written."""
-        if self.format == "text":
-            yield from self._text_blocks(n_rows)
-            return
-        for batch in _batches(self, n_rows):
-            yield batch.to_pandas(ignore_metadata=True)  # an index is a column like others
+    @property
+    def n_bytes(self) -> int:
+        """The size of the file."""
+        return self.path.stat().st_size
 
-    def read(self) -> Any:
+    def blocks(self, n_rows: int = BLOCK_ROWS, watch: Watch | None = None) -> Iterator[Any]:
+        """Yield the table piece by piece; the cells of a text file come as they are written.
+
+        ``watch`` hears after each piece how many bytes of the file are done.
+        """
+        hear = watch or _nobody
+        if self.format == "text":
+            yield from self._text_blocks(n_rows, hear)
+            return
+        for share, batch in _batches(self, n_rows):
+            yield batch.to_pandas(ignore_metadata=True)  # an index is a column like others
+            hear(round(share * self.n_bytes))
+
+    def read(self, watch: Watch | None = None) -> Any:
         """Return the whole table, each column with the type that its cells have."""
-        pieces = list(self.blocks())
+        pieces = list(self.blocks(_STEP_ROWS, watch))
         if not sum(len(piece) for piece in pieces):
             raise TableError(f"{self.path} has names and no rows. Give a table with rows.")
         frame = pieces[0] if len(pieces) == 1 else pd.concat(pieces, ignore_index=True)
@@ -105,10 +118,10 @@ class Source:
             return pa.schema([(name, pa.string()) for name in self.names])
         return _parquet_schema(self.path) if self.format == "parquet" else _arrow_schema(self.path)
 
-    def _text_blocks(self, n_rows: int) -> Iterator[Any]:
+    def _text_blocks(self, n_rows: int, hear: Watch) -> Iterator[Any]:
         began = False
         try:
-            for piece in self._pieces(n_rows, self.dialect.encoding):
+            for piece in self._pieces(n_rows, self.dialect.encoding, hear):
                 began = True
                 yield piece
         except UnicodeDecodeError as error:
@@ -117,12 +130,13 @@ class Source:
                     f"{self.path} is not {self.dialect.encoding} throughout: {error}. "
                     "Save it as UTF-8."
                 ) from error
-            yield from self._pieces(n_rows, "latin-1")
+            yield from self._pieces(n_rows, "latin-1", hear)
 
-    def _pieces(self, n_rows: int, encoding: str) -> Iterator[Any]:
+    def _pieces(self, n_rows: int, encoding: str, hear: Watch) -> Iterator[Any]:
         options: dict[str, Any] = {
             "sep": self.dialect.separator,
             "encoding": encoding,
+            "compression": PACKING.get(self.path.suffix.lower()),
             "names": self.names,
             "header": 0,
             "index_col": False,
@@ -131,10 +145,12 @@ class Source:
             "chunksize": n_rows,
         }
         try:
-            with warnings.catch_warnings():
+            with warnings.catch_warnings(), self.path.open("rb") as file:
                 warnings.simplefilter("error", pd.errors.ParserWarning)
-                with pd.read_csv(self.path, **options) as pieces:
-                    yield from pieces
+                with pd.read_csv(file, **options) as pieces:
+                    for piece in pieces:
+                        yield piece
+                        hear(file.tell())  # of a packed file, its own bytes
         except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
             reason = " ".join(str(error).split()).removeprefix("Error tokenizing data. C error: ")
             raise TableError(
@@ -177,7 +193,9 @@ def _parquet_schema(path: Path) -> Any:
     try:
         return parquet.read_schema(path).remove_metadata()
     except (ArrowInvalid, OSError) as error:
-        raise TableError(f"{path} begins as a Parquet file and is broken: {error}.") from error
+        raise TableError(
+            f"{path} begins as a Parquet file and is broken: {str(error).rstrip('.')}."
+        ) from error
 
 
 def _arrow_schema(path: Path) -> Any:
@@ -187,21 +205,31 @@ def _arrow_schema(path: Path) -> Any:
         with ipc.open_file(str(path)) as file:
             return file.schema.remove_metadata()
     except (ArrowInvalid, OSError) as error:
-        raise TableError(f"{path} begins as an Arrow file and is broken: {error}.") from error
+        raise TableError(
+            f"{path} begins as an Arrow file and is broken: {str(error).rstrip('.')}."
+        ) from error
 
 
-def _batches(source: Source, n_rows: int) -> Iterator[Any]:
+def _batches(source: Source, n_rows: int) -> Iterator[tuple[float, Any]]:
+    """Yield pieces, each with the share of the table that is done with it."""
     if source.format == "parquet":
         from pyarrow import parquet
 
         with parquet.ParquetFile(source.path) as file:
-            yield from file.iter_batches(batch_size=n_rows)
+            done = 0
+            for batch in file.iter_batches(batch_size=n_rows):
+                done += len(batch)
+                yield done / file.metadata.num_rows, batch
         return
     from pyarrow import ipc
 
     with ipc.open_file(str(source.path)) as file:
         for at in range(file.num_record_batches):
-            yield file.get_batch(at)
+            yield (at + 1) / file.num_record_batches, file.get_batch(at)
+
+
+def _nobody(n_bytes: int) -> None:
+    """Hear nothing."""
 
 
 def _refuse_twins(names: list[str], path: Path) -> None:

@@ -8,9 +8,13 @@ import shlex
 from pathlib import Path
 from typing import Any
 
+from leavezero.report import to_html
 from leavezero.tabular._errors import TableError
-from leavezero.tabular._selection import Selected, Wish
+from leavezero.tabular._selection import Selected
 from leavezero.tabular._store import save_model
+from leavezero.tabular._wish import Wish
+
+_OF_CANDIDATES = ("params", "candidates", "choice", "trust")  # parts of a report
 
 
 def make_folder(folder: Path) -> None:
@@ -64,10 +68,10 @@ def write_results(selected: Selected, folder: Path) -> tuple[dict[str, Any], lis
     to_trust = save_model(selected.model, folder / "model.skops")
     command = command_of(selected.prepared.source.path, selected.wish, folder)
     run = {"command": shlex.join(command), **selected.to_dict(), "types_to_trust": to_trust}
-    _write_rows(run["candidates"], folder / "results.csv")
-    run = _finite(run)
-    _replace(folder / "run.json", json.dumps(run, indent=1, allow_nan=False) + "\n")
-    _replace(folder / "report.html", _report(selected, run["command"]))
+    write_rows(run["candidates"], folder / "results.csv")
+    run = finite(run)
+    replace_file(folder / "run.json", json.dumps(run, indent=1, allow_nan=False) + "\n")
+    _write_report(selected, run["command"], folder / "report.html")
     return run, to_trust
 
 
@@ -82,42 +86,48 @@ def command_of(table: Path, wish: Wish, folder: Path) -> list[str]:
     >>> " ".join(command_of(Path("a.csv"), Wish("y", models=("tree", "svm")), Path("o")))
     'leavezero select a.csv --target y --models tree,svm --augmenter auto --seed 0 --out o'
     """
-    options: list[tuple[str, Any]] = [
-        ("--target", wish.target),
-        ("--task", wish.task),
-        ("--models", None if wish.models is None else ",".join(wish.models)),
-        ("--grid", wish.grid),
-        ("--metric", wish.metric),
-        ("--augmenter", wish.augmenter),
-        ("--confirm", wish.confirm),
-        *(("--keep", name) for name in wish.keep),
-        *(("--drop", name) for name in wish.drop),
-        ("--seed", wish.seed),
-        ("--out", folder),
-    ]
-    given = [(name, str(value)) for name, value in options if value is not None]
-    return ["leavezero", "select", str(table), *(word for pair in given for word in pair)]
+    return ["leavezero", "select", str(table), *wish.words(), "--out", str(folder)]
 
 
-def _report(selected: Selected, command: str) -> str:
-    """Return the page for people; rows of the data are in it in aggregate only."""
+def _write_report(selected: Selected, command: str, path: Path) -> None:
+    """Write the page for people; rows of the data are in it in aggregate only.
+
+    Whoever loses patience here as well has all the other files, and no page of an earlier run.
+    """
     prepared = selected.prepared
     title = f"{prepared.target.name} of {prepared.source.path.name}"
-    return selected.search.to_html(trust=selected.trust, title=title, command=command)
+    try:
+        found = selected.search.summary(trust=selected.trust, title=title, command=command)
+    except KeyboardInterrupt:
+        path.unlink(missing_ok=True)
+        return
+    parts = {name: _without_steps(found[name]) for name in _OF_CANDIDATES}
+    replace_file(path, to_html(found | parts))
 
 
-def _finite(value: Any) -> Any:
+def _without_steps(value: Any) -> Any:
+    """Return a part of a report in which parameters are named as users of a command know them."""
+    if isinstance(value, dict):
+        return {_without_steps(name): _without_steps(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_without_steps(one) for one in value]
+    if isinstance(value, str):
+        return value.removeprefix("candidate=").replace("model__", "")
+    return value
+
+
+def finite(value: Any) -> Any:
     """Return plain values that JSON has; a figure that is not finite is none."""
     if isinstance(value, dict):
-        return {str(name): _finite(one) for name, one in value.items()}
+        return {str(name): finite(one) for name, one in value.items()}
     if isinstance(value, list | tuple):
-        return [_finite(one) for one in value]
+        return [finite(one) for one in value]
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else None
     return value if isinstance(value, str | int | None) else repr(value)
 
 
-def _write_rows(rows: list[dict[str, Any]], path: Path) -> None:
+def write_rows(rows: list[dict[str, Any]], path: Path) -> None:
     draft = path.with_name(path.name + ".part")
     with draft.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
@@ -127,7 +137,7 @@ def _write_rows(rows: list[dict[str, Any]], path: Path) -> None:
     os.replace(draft, path)
 
 
-def _replace(path: Path, text: str) -> None:
+def replace_file(path: Path, text: str) -> None:
     """Write a file whole or not at all."""
     draft = path.with_name(path.name + ".part")
     draft.write_text(text, encoding="utf-8")

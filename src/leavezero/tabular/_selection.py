@@ -1,80 +1,32 @@
-"""From a table to a fitted search: what a model is chosen by, and what came of it."""
+"""A search over a table, and what came of it."""
 
 import os
-import shlex
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import ParameterGrid
 
-from leavezero.exceptions import CandidateFailedWarning, SmallClassWarning
+from leavezero.exceptions import (
+    AllCandidatesFailedError,
+    CandidateFailedWarning,
+    SmallClassWarning,
+)
 from leavezero.search import CandidateSearchLZO
 from leavezero.tabular._errors import TableError
-from leavezero.tabular._grid_file import read_grid
-from leavezero.tabular._kinds import MANY_CATEGORIES, describe_columns
-from leavezero.tabular._models import candidates
-from leavezero.tabular._named import named_augmenter, named_metric
-from leavezero.tabular._read import Source
-from leavezero.tabular._schema import Schema
+from leavezero.tabular._named import named_augmenter
+from leavezero.tabular._preparation import Prepared
 from leavezero.tabular._store import TableModel, versions
-from leavezero.tabular._target import MIN_ROWS, Target, decide_target
 from leavezero.tabular._watch import Heard, hearing, own_params
-from leavezero.tabular._words import counted, listed
+from leavezero.tabular._wish import Wish
+from leavezero.tabular._words import counted
 
 N_FOLDS = 10  # of the cross validation that the costs are set beside
-
-
-@dataclass(frozen=True)
-class Wish:
-    """What a user wants of a selection.
-
-    Examples
-    --------
-    >>> from leavezero.tabular import Wish
-    >>> Wish("price").augmenter
-    'auto'
-    """
-
-    target: str
-    task: str | None = None
-    models: tuple[str, ...] | None = None
-    grid: Path | None = None
-    metric: str | None = None
-    augmenter: str = "auto"
-    confirm: int | str | None = None
-    jobs: int = 1
-    seed: int = 0
-    keep: tuple[str, ...] = ()
-    drop: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, eq=False)
-class Prepared:
-    """A table that is ready to be searched.
-
-    Examples
-    --------
-    >>> from leavezero.tabular import Prepared
-    >>> "notices" in Prepared.__dataclass_fields__
-    True
-    """
-
-    source: Source
-    digest: str
-    n_rows: int
-    X: Any
-    target: Target
-    schema: Schema
-    candidates: dict[str, tuple[Any, dict[str, list[Any]]]]
-    metric: str
-    scoring: Any
-    notices: tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,6 +47,21 @@ class Selected:
     interrupted: bool
     notices: tuple[str, ...]
     seconds: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def n_planned(self) -> int:
+        """The number of candidates that were to be tried."""
+        return sum(len(ParameterGrid(grid)) for _, grid in self.prepared.candidates.values())
+
+    @property
+    def n_done(self) -> int:
+        """The number of candidates that were tried."""
+        return len(self.search.cv_results_["params"])
+
+    @property
+    def confirmed(self) -> bool:
+        """Whether folds had a word in the choice."""
+        return "mean_confirm_score" in self.search.cv_results_
 
     @property
     def model(self) -> TableModel:
@@ -120,7 +87,6 @@ class Selected:
     def to_dict(self) -> dict[str, Any]:
         """Return plain values: the data, the wish, the candidates and what to think of them."""
         prepared, target = self.prepared, self.prepared.target
-        n_candidates = len(self.search.cv_results_["params"])
         rows = self.rows()
         return {
             "table": {
@@ -145,7 +111,7 @@ class Selected:
             "candidates": rows,
             "fits": dict(self.search.fits_),
             "n_fits": self.search.n_fits_,
-            "n_fits_of_10_fold_cv": N_FOLDS * n_candidates + 1,
+            "n_fits_of_10_fold_cv": N_FOLDS * self.n_done + 1,
             "trust": None if self.trust is None else self.trust.to_dict(),
             "notices": list(self.notices),
             "seconds": {name: round(value, 3) for name, value in self.seconds.items()},
@@ -166,53 +132,13 @@ class Selected:
             "unseen_score": _figure(table, "mean_unseen_score", at),
             "confirm_score": _figure(table, "mean_confirm_score", at),
             "fit_seconds": _figure(table, "mean_fit_time", at),
+            "failed": self._reason(at),
         }
 
-
-def prepare(path: str | Path, wish: Wish) -> Prepared:
-    r"""Read a table and decide everything that can be decided before a fit.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from leavezero.tabular import Wish, prepare
-    >>> path = Path(tempfile.mkdtemp()) / "a.csv"
-    >>> lines = ["id,size,kind", *(f"{at},{at % 7}.5,{'ab'[at % 2]}" for at in range(40))]
-    >>> _ = path.write_text("\n".join(lines))
-    >>> print("\n".join(prepare(path, Wish("kind", models=("tree",))).notices))
-    classification: 'kind' has 2 classes, for its cells are words.
-    Column 'id' is dropped: its name says so and every cell differs. Keep it with --keep id.
-    """
-    source = Source.of(path)
-    if wish.target not in source.names:  # before a large file is read
-        decide_target(_no_rows(source.names), wish.target)
-    named_augmenter(wish.augmenter)  # as is a name that is unknown
-    frame = source.read()
-    target = decide_target(frame, wish.target, wish.task, min_rows=MIN_ROWS)
-    features = frame.loc[target.known].drop(columns=wish.target).reset_index(drop=True)
-    schema = Schema(describe_columns(features, keep=wish.keep, drop=wish.drop))
-    if not schema.used:
-        raise TableError(
-            f"No column is left to predict {wish.target!r} from: {_reasons(schema)}. "
-            "Keep one with --keep."
-        )
-    own = None if wish.grid is None else read_grid(wish.grid, target.task)
-    chosen, left_out = candidates(schema, target, wish.models, own)
-    metric, scoring, said = named_metric(wish.metric, target)
-    notices = (*_target_notices(target, len(frame)), *_column_notices(schema, features))
-    return Prepared(
-        source,
-        source.digest(),
-        len(frame),
-        schema.frame(features, learning=True),
-        target,
-        schema,
-        chosen,
-        metric,
-        scoring,
-        (*notices, *left_out, *said),
-    )
+    def _reason(self, at: int) -> str | None:
+        """Return why a candidate has no score, in a line; None if it has one."""
+        lines = self.search.failures_.get(at, "").splitlines()
+        return lines[-1] if lines else None
 
 
 def select_model(
@@ -248,19 +174,12 @@ def select_model(
     >>> selected.to_dict()["n_fits_of_10_fold_cv"]
     31
     """
-    search = CandidateSearchLZO(
-        prepared.candidates,
-        augmenter=named_augmenter(wish.augmenter),
-        scoring=prepared.scoring,
-        confirm=wish.confirm,
-        n_jobs=wish.jobs,
-        random_state=wish.seed,
-    )
+    search = _search(prepared, wish)
     started, interrupted = time.perf_counter(), False
-    with warnings.catch_warnings(record=True) as heard, _silent_workers(), hearing(watch):
+    with warnings.catch_warnings(record=True) as heard, silent_workers(), hearing(watch):
         warnings.simplefilter("always")
         try:
-            search.fit(prepared.X, prepared.target.values)
+            _fit(search, prepared, wish)
         except KeyboardInterrupt:
             if not hasattr(search, "best_estimator_"):
                 raise
@@ -268,8 +187,39 @@ def select_model(
         searched = time.perf_counter()
         trust, interrupted = _trust(search, interrupted)
     seconds = {"search": searched - started, "trust": time.perf_counter() - searched}
-    notices = (*prepared.notices, *_warned([warning.message for warning in heard]))
+    notices = (*prepared.notices, *warned([warning.message for warning in heard]))
     return Selected(prepared, wish, search, trust, interrupted, notices, seconds)
+
+
+def _search(prepared: Prepared, wish: Wish) -> CandidateSearchLZO:
+    return CandidateSearchLZO(
+        prepared.candidates,
+        augmenter=named_augmenter(wish.augmenter),
+        scoring=prepared.scoring,
+        confirm=wish.confirm,
+        n_jobs=wish.jobs,
+        random_state=wish.seed,
+        journal=wish.journal,
+        time_budget=wish.time_budget,
+    )
+
+
+def _fit(search: CandidateSearchLZO, prepared: Prepared, wish: Wish) -> None:
+    """Search; a journal or a budget that will not do is said as other wrong words are."""
+    try:
+        search.fit(prepared.X, prepared.target.values)
+    except AllCandidatesFailedError as error:
+        if "time_budget was spent" not in str(error):
+            raise
+        raise TableError(
+            f"No candidate was finished in {wish.time_budget:g} seconds. Give a longer "
+            "--time-budget, or name quick models in --models."
+        ) from error
+    except (ValueError, PermissionError) as error:
+        if wish.journal is None or str(wish.journal) not in str(error):
+            raise
+        owner = f"journal of {type(search).__name__}, the file "
+        raise TableError(f"--journal: {str(error).replace(owner, '')}") from error
 
 
 def _trust(search: CandidateSearchLZO, interrupted: bool) -> tuple[Any, bool]:
@@ -281,7 +231,7 @@ def _trust(search: CandidateSearchLZO, interrupted: bool) -> tuple[Any, bool]:
 
 
 @contextmanager
-def _silent_workers() -> Iterator[None]:
+def silent_workers() -> Iterator[None]:
     """Keep warnings of other processes off the terminal; those that matter are told in the end."""
     name = "PYTHONWARNINGS"
     before = os.environ.get(name)
@@ -295,10 +245,10 @@ def _silent_workers() -> Iterator[None]:
             os.environ[name] = before
 
 
-def _warned(heard: Sequence[Any]) -> list[str]:
+def warned(heard: Sequence[Any]) -> list[str]:
     """Return what is worth hearing of the warnings of a search, each as one line."""
     told = [
-        str(one).partition("\n")[0]
+        _as_options(str(one).partition("\n")[0])
         for one in heard
         if isinstance(one, CandidateFailedWarning | SmallClassWarning)
     ]
@@ -310,47 +260,11 @@ def _warned(heard: Sequence[Any]) -> list[str]:
     return list(dict.fromkeys(told))
 
 
-def _no_rows(names: list[str]) -> Any:
-    import pandas as pd
-
-    return pd.DataFrame(columns=names)
-
-
-def _target_notices(target: Target, n_rows: int) -> list[str]:
-    classes = target.classes
-    what = "is numbers" if classes is None else f"has {len(classes)} classes"
-    told = [f"{target.task}: {target.name!r} {what}, for {target.why}."]
-    if len(target.values) < n_rows:
-        gone = n_rows - len(target.values)
-        verb = "is" if gone == 1 else "are"
-        told.append(f"{counted(gone, 'row')} without a value in {target.name!r} {verb} left out.")
-    return told
-
-
-def _column_notices(schema: Schema, features: Any) -> list[str]:
-    told = []
-    for column in schema.columns:
-        if not column.why:
-            continue
-        taken = "dropped" if column.kind == "dropped" else f"read as {column.kind}"
-        names_rows = column.kind == "dropped" and (
-            "differs" in column.why or "counts" in column.why
-        )
-        advice = f" Keep it with --keep {shlex.quote(column.name)}." if names_rows else ""
-        told.append(f"Column {column.name!r} is {taken}: {column.why}.{advice}")
-    repeated = schema.of_kind("text") + [
-        name for name in schema.of_kind("category") if features[name].nunique() >= MANY_CATEGORIES
-    ]
-    if repeated:
-        told.append(
-            f"New rows repeat given cells of {listed(repeated)}, which flatters models that learn "
-            "cells by heart. Add --confirm 5 to have the best checked by folds."
-        )
-    return told
-
-
-def _reasons(schema: Schema) -> str:
-    return "; ".join(f"{column.name!r}: {column.why}" for column in schema.columns[:3]) or "none"
+def _as_options(sentence: str) -> str:
+    """Return what a search says in words that the command line knows."""
+    plain = sentence.replace("candidates of CandidateSearchLZO", "candidates")
+    plain = plain.replace(" of CandidateSearchLZO", "").replace("the folds of confirm", "--confirm")
+    return plain.replace("its time_budget", "--time-budget").replace("time_budget", "--time-budget")
 
 
 def _plain_grids(found: dict[str, tuple[Any, dict[str, list[Any]]]]) -> dict[str, Any]:

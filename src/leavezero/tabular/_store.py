@@ -216,6 +216,8 @@ def _about(model: TableModel) -> dict[str, Any]:
 
 def _read_about(path: Path) -> dict[str, Any]:
     """Return the page of JSON, if this is a model of select's and one that is understood here."""
+    if path.is_dir():
+        raise TableError(f"{str(path)!r} is a folder. Give the model.skops in it.")
     if not path.is_file():
         raise TableError(f"There is no file {str(path)!r}. Give the model.skops that select wrote.")
     if path.stat().st_size == 0:

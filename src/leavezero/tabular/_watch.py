@@ -1,15 +1,9 @@
 """What a search says of its candidates while it runs, as records."""
 
-import ast
 import logging
-import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-
-_LINE = re.compile(
-    r"\w+: (\d+) of at most (\d+), (\{.*\}): (?:failed|score (\S+)), \S+ s", re.DOTALL
-)
 
 
 @dataclass(frozen=True)
@@ -72,24 +66,19 @@ def hearing(watch: Callable[[Heard], None] | None) -> Iterator[None]:
 
 
 class _Handler(logging.Handler):
-    """Reads the lines that say that a candidate is done."""
+    """Reads the records that say that a candidate is done."""
 
     def __init__(self, watch: Callable[[Heard], None]) -> None:
         super().__init__(logging.DEBUG)
         self._watch = watch
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Pass on a line about a candidate, and let all others go."""
-        found = _LINE.fullmatch(record.getMessage())
-        if found is None:
-            return
-        try:
-            params = ast.literal_eval(found[3])
-        except (ValueError, SyntaxError):  # a value that is no literal
-            params = {"candidate": found[3]}
-        model, own = own_params(params)
-        score = None if found[4] is None else float(found[4])
-        self._watch(Heard(int(found[1]), int(found[2]), model, own, score))
+        """Pass on what is said of a candidate, and let all else go."""
+        said = record.__dict__  # where a logger's fields are
+        if "candidate" in said.get("candidate_params", ()):
+            model, own = own_params(said["candidate_params"])
+            heard = Heard(said["n_done"], said["n_trials"], model, own, said["candidate_score"])
+            self._watch(heard)
 
 
 def own_params(params: dict[str, object]) -> tuple[str, dict[str, object]]:

@@ -1,0 +1,82 @@
+"""How far a command is, on a terminal and nowhere else."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+)
+
+from leavezero.cli._telling import printable
+from leavezero.tabular import Heard
+
+
+@contextmanager
+def reading(path: Path, quiet: bool) -> Iterator[Callable[[int], None]]:
+    """Yield what is called with the bytes that are read of a file."""
+    total = path.stat().st_size if path.is_file() else None
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn())
+    with _progress(quiet, *columns) as progress:
+        task = progress.add_task("reading the table", total=total)
+
+        def watch(n_bytes: int) -> None:
+            done = total is not None and n_bytes >= total
+            words = "looking at its columns" if done else "reading the table"
+            progress.update(task, completed=n_bytes, description=words)
+
+        yield watch
+
+
+@contextmanager
+def searching(quiet: bool) -> Iterator[Callable[[str, Heard], None]]:
+    """Yield what is called with a way of choosing and every candidate, and show the best so far."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    best = TextColumn("{task.fields[best]}", markup=False)
+    with _progress(quiet, *columns, TimeElapsedColumn(), best) as progress:
+        task = progress.add_task("searching", total=None, best="")
+        leaders: dict[str, Heard] = {}
+
+        def watch(way: str, heard: Heard) -> None:
+            leader = leaders.get(way, heard)
+            if (_score(heard), -heard.n_done) > (_score(leader), -leader.n_done):
+                leader = heard
+            leaders[way] = leader
+            words = "" if leader.score is None else f"best so far: {leader.label}"
+            words += "" if leader.score is None else f" ({leader.score:.4g})"
+            progress.update(
+                task,
+                description=way,
+                completed=heard.n_done,
+                total=heard.n_all,
+                best=printable(words),
+            )
+
+        yield watch
+
+
+@contextmanager
+def counting(quiet: bool, words: str) -> Iterator[Callable[[int], None]]:
+    """Yield what is called with the number of rows that are done."""
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with _progress(quiet, *columns) as progress:
+        task = progress.add_task(words, total=None)
+        yield lambda done: progress.update(task, description=f"{words}: {done:,} rows")
+
+
+def _progress(quiet: bool, *columns: ProgressColumn) -> Progress:
+    console = Console(stderr=True)
+    silent = quiet or not console.is_terminal
+    return Progress(*columns, console=console, transient=True, disable=silent)
+
+
+def _score(heard: Heard) -> float:
+    return -float("inf") if heard.score is None else heard.score
