@@ -127,7 +127,7 @@ class Margin:
         values = np.sort(column[~np.isnan(column)])
         n_values = len(values)
         n_different = np.count_nonzero(values[1:] != values[:-1]) + min(1, n_values)
-        few = discrete or n_different <= max(10, n_values // 10)
+        few = discrete or bool(n_different <= max(10, n_values // 10))
         width = 0.0
         if smooth and not few:
             deviation = float(values.std())
