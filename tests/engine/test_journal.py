@@ -36,7 +36,7 @@ from leavezero.engine import Candidate, Record, Sight, Trial, Verdict
 from leavezero.engine import _journal_models as models
 from leavezero.engine._digest import digest
 from leavezero.engine._journal_claims import STALE, Claimant
-from leavezero.engine._journal_identity import Part, differences
+from leavezero.engine._journal_identity import Part, _estimators, differences
 from leavezero.engine._journal_records import decode, encode
 from leavezero.engine._journal_store import DamagedError, Row, Store
 from leavezero.semi_supervised import SMIRClassifier
@@ -293,6 +293,13 @@ def test_a_read_only_look_changes_nothing(store, tmp_path):
             seen.forget("task")
         seen.close()
         store.close()
+
+
+def test_a_class_as_a_parameter_is_shown_by_its_name():
+    """Though ``np.float64``, a parameter of every OneHotEncoder, has a shape as arrays do."""
+    members = {"one": make_pipeline(OneHotEncoder(), StandardScaler())}
+    shown = {part.name: part.shown for part in _estimators(members, [])}
+    assert shown["onehotencoder__dtype of one"] == "<class 'numpy.float64'>"
 
 
 def test_parts_that_follow_are_named_last():

@@ -81,8 +81,8 @@ def _part(name: str, value: Any) -> Part:
 
 def _shown(value: Any) -> str:
     shape = getattr(value, "shape", None)
-    if shape is not None and shape != ():
-        return f"of shape {tuple(shape)}"
+    if isinstance(shape, tuple) and shape:  # that of a class such as np.float64 is none
+        return f"of shape {shape}"
     if isinstance(value, list | tuple) and len(value) > 5:
         return f"of {len(value)} entries"
     text = " ".join(repr(value).split())
