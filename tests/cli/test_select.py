@@ -276,7 +276,9 @@ def test_why_a_candidate_failed_stands_in_the_results(tmp_path):
     )
     result = select(tmp_path / "a.csv", *words)
     assert result.exit_code == 0, result.output
-    assert "1 of 2 candidates failed and were given the score nan." in result.stderr
+    told = "1 of 2 candidates failed and were given the score nan. The first ended with "
+    assert told + "sklearn.utils._param_validation.InvalidParameterError: " in result.stderr
+    assert "error_score" not in result.stderr
     rows = pd.read_csv(tmp_path / "o" / "results.csv")
     assert rows["failed"].isna().tolist() == [True, False]
     assert "max_depth" in rows["failed"].iloc[1]

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from leavezero._version import __version__
+from leavezero.cli import _options as opt
 from leavezero.cli._datasets import fetch_datasets, list_datasets
 from leavezero.cli._demo import show_demo
 from leavezero.cli._journal import show_journal
@@ -48,42 +49,16 @@ def _common(
 
 @app.command()
 def select(
-    table: Annotated[
-        Path, typer.Argument(metavar="TABLE", help="A CSV, TSV, Parquet or Arrow file.")
-    ],
-    target: Annotated[
-        str | None, typer.Option(help="The column to predict; without it the columns are listed.")
-    ] = None,
-    task: Annotated[
-        str | None, typer.Option(help="classification or regression; else the values tell.")
-    ] = None,
-    models: Annotated[
-        str | None,
-        typer.Option(help="Names with commas: linear,svm,forest,boosting,knn,bayes,tree."),
-    ] = None,
-    grid: Annotated[
-        Path | None,
-        typer.Option(help="Your own candidates in a TOML file; see docs/command-line.md."),
-    ] = None,
-    metric: Annotated[
-        str | None, typer.Option(help="A scorer of scikit-learn; else accuracy, or r2 for numbers.")
-    ] = None,
-    augmenter: Annotated[
-        str,
-        typer.Option(
-            help="What draws the validation set: auto, mixup, neighbor-mixup, gaussian, "
-            "gaussian-mixture, copula, portfolio, teacher-copula."
-        ),
-    ] = "auto",
-    confirm: Annotated[
-        str | None, typer.Option(help="Folds for at most so many candidates, or auto.")
-    ] = None,
-    keep: Annotated[
-        list[str] | None, typer.Option(help="A column that stays; may be repeated.")
-    ] = None,
-    drop: Annotated[
-        list[str] | None, typer.Option(help="A column that goes; may be repeated.")
-    ] = None,
+    table: opt.Table,
+    target: opt.Target = None,
+    task: opt.Task = None,
+    models: opt.Models = None,
+    grid: opt.Grid = None,
+    metric: opt.Metric = None,
+    augmenter: opt.Augmenter = "auto",
+    confirm: opt.Confirm = None,
+    keep: opt.Keep = None,
+    drop: opt.Drop = None,
     time_budget: Annotated[
         str | None, typer.Option(help="No candidate begins after so long: 90s, 10m, 2h.")
     ] = None,
@@ -91,14 +66,12 @@ def select(
         Path | None,
         typer.Option(help="A file that keeps what is finished; the same command then goes on."),
     ] = None,
-    jobs: Annotated[int, typer.Option(min=-1, help="Workers; -1 for all cores.")] = -1,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the validation set and models.")] = 0,
-    out: Annotated[
-        Path | None, typer.Option(help="The folder for model and results; else leavezero-TABLE.")
-    ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing but errors.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+    jobs: opt.Jobs = -1,
+    seed: opt.Seed = 0,
+    out: opt.Out = None,
+    quiet: opt.Quiet = False,
+    as_json: opt.AsJson = False,
+    debug: opt.Debug = False,
 ) -> None:
     """Choose a model for a column of a table, and leave it where predict finds it."""
     needs_tools()
@@ -140,11 +113,9 @@ def predict(
     trust: Annotated[
         list[str] | None, typer.Option(help="A type that the model may hold; may be repeated.")
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing but errors.")] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print what was written as JSON.")
-    ] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+    quiet: opt.Quiet = False,
+    as_json: opt.AsJson = False,
+    debug: opt.Debug = False,
 ) -> None:
     """Add predictions, and probabilities where there are any, to the rows of a table."""
     needs_tools()
@@ -156,52 +127,26 @@ def predict(
 
 @app.command()
 def compare(
-    table: Annotated[
-        Path, typer.Argument(metavar="TABLE", help="A CSV, TSV, Parquet or Arrow file.")
-    ],
-    target: Annotated[
-        str | None, typer.Option(help="The column to predict; without it the columns are listed.")
-    ] = None,
+    table: opt.Table,
+    target: opt.Target = None,
     cv: Annotated[int, typer.Option(help="Folds of the cross validation.")] = 10,
     test_share: Annotated[
         float, typer.Option(help="The share of the rows that is held back to test by.")
     ] = 0.3,
-    task: Annotated[
-        str | None, typer.Option(help="classification or regression; else the values tell.")
-    ] = None,
-    models: Annotated[
-        str | None,
-        typer.Option(help="Names with commas: linear,svm,forest,boosting,knn,bayes,tree."),
-    ] = None,
-    grid: Annotated[
-        Path | None,
-        typer.Option(help="Your own candidates in a TOML file; see docs/command-line.md."),
-    ] = None,
-    metric: Annotated[
-        str | None, typer.Option(help="A scorer of scikit-learn; else accuracy, or r2 for numbers.")
-    ] = None,
-    augmenter: Annotated[
-        str, typer.Option(help="What draws the validation set, as for select.")
-    ] = "auto",
-    confirm: Annotated[
-        str | None, typer.Option(help="Folds for leave-zero-out too, as for select.")
-    ] = None,
-    keep: Annotated[
-        list[str] | None, typer.Option(help="A column that stays; may be repeated.")
-    ] = None,
-    drop: Annotated[
-        list[str] | None, typer.Option(help="A column that goes; may be repeated.")
-    ] = None,
-    jobs: Annotated[
-        int, typer.Option(min=-1, help="Workers; -1 for all cores. CPU time is told for one only.")
-    ] = -1,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the split, of V and of models.")] = 0,
-    out: Annotated[
-        Path | None, typer.Option(help="The folder for the results; else leavezero-TABLE.")
-    ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing but errors.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+    task: opt.Task = None,
+    models: opt.Models = None,
+    grid: opt.Grid = None,
+    metric: opt.Metric = None,
+    augmenter: opt.Augmenter = "auto",
+    confirm: opt.Confirm = None,
+    keep: opt.Keep = None,
+    drop: opt.Drop = None,
+    jobs: opt.Jobs = -1,
+    seed: opt.Seed = 0,
+    out: opt.Out = None,
+    quiet: opt.Quiet = False,
+    as_json: opt.AsJson = False,
+    debug: opt.Debug = False,
 ) -> None:
     """Compare leave-zero-out with cross validation on a table of yours, by rows held back."""
     needs_tools()
@@ -223,13 +168,7 @@ def compare(
             drop=tuple(drop or ()),
         )
         done = compare_on_table(
-            table,
-            wish,
-            n_folds=cv,
-            test_share=test_share,
-            out=out,
-            quiet=quiet,
-            as_json=as_json,
+            table, wish, n_folds=cv, test_share=test_share, out=out, quiet=quiet, as_json=as_json
         )
     if not done:
         raise typer.Exit(1)

@@ -1,7 +1,6 @@
 """Two ways of choosing for a table, on a terminal."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,14 @@ from rich.table import Table
 from rich.text import Text
 
 from leavezero.cli._progress import reading, searching
-from leavezero.cli._telling import default_folder, plain_console, printable, tell
+from leavezero.cli._telling import (
+    default_folder,
+    digits,
+    nobody,
+    plain_console,
+    printable,
+    tell,
+)
 from leavezero.tabular import (
     Wish,
     compare_ways,
@@ -33,7 +39,7 @@ def compare_on_table(
 ) -> bool:
     """Let both ways choose, write what came of it and print it; False if interrupted."""
     folder = default_folder(table) if out is None else out
-    say: Callable[[str], None] = (lambda words: None) if quiet else tell
+    say = nobody if quiet else tell
     with reading(table, quiet) as watch_bytes:
         prepared = prepare(table, wish, watch_bytes)
     plan = plan_comparison(prepared.target, n_folds, test_share, wish.seed)
@@ -75,18 +81,14 @@ def _table(run: dict[str, Any]) -> Table:
     for name in ("score said", "test score", "regret", *costs):
         table.add_column(name, justify="right")
     for way in run["ways"]:
-        figures = [_digits(way[name]) for name in ("said", "test", "regret")]
+        figures = [digits(way[name]) for name in ("said", "test", "regret")]
         spent = [f"{way['n_fits']:,}", _seconds(way["wall_seconds"]), _seconds(way["cpu_seconds"])]
         label = Text(printable(way["label"]))
         table.add_row(way["name"], label, *figures, *spent[: len(costs)])
     best = run["candidates"][0]
     label = Text(printable(best["label"]))
-    table.add_row("best on test rows", label, "", _digits(best["test_score"]), _digits(0.0))
+    table.add_row("best on test rows", label, "", digits(best["test_score"]), digits(0.0))
     return table
-
-
-def _digits(figure: float | None) -> str:
-    return "" if figure is None else f"{figure:.4f}"
 
 
 def _seconds(figure: float | None) -> str:

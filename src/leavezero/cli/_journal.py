@@ -3,21 +3,17 @@
 from pathlib import Path
 
 from rich.box import SIMPLE
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from leavezero.cli._telling import plain_console, printable
 from leavezero.engine import summarize_journal
-
-_WIDTH = 120  # of a file or a pipe, which has none of its own
 
 
 def show_journal(file: Path) -> None:
     """Print what search a journal belongs to, and each candidate that is finished."""
     found = summarize_journal(file)
-    console = Console()
-    if not console.is_terminal:
-        console.width = _WIDTH
+    console = plain_console()
     about = Table("part", "of the search", box=SIMPLE)
     for name, shown in found.parts.items():
         about.add_row(_plain(name), _plain(shown))
@@ -37,4 +33,4 @@ def show_journal(file: Path) -> None:
 
 def _plain(text: str) -> Text:
     """Return text whose markup and control characters mean nothing to a terminal."""
-    return Text("".join(c if c.isprintable() else ascii(c)[1:-1] for c in text))
+    return Text(printable(text))

@@ -1,7 +1,7 @@
 """A model chosen for a table, on a terminal."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,14 @@ from rich.table import Table
 from rich.text import Text
 
 from leavezero.cli._progress import reading, searching
-from leavezero.cli._telling import default_folder, plain_console, printable, tell
+from leavezero.cli._telling import (
+    default_folder,
+    digits,
+    nobody,
+    plain_console,
+    printable,
+    tell,
+)
 from leavezero.tabular import (
     Selected,
     Wish,
@@ -31,7 +38,7 @@ def select_from_table(
 ) -> bool:
     """Choose a model, write it to a folder and print what was found; False if interrupted."""
     folder = default_folder(table) if out is None else out
-    say: Callable[[str], None] = (lambda words: None) if quiet else tell
+    say = nobody if quiet else tell
     with reading(table, quiet) as watch_bytes:
         prepared = prepare(table, wish, watch_bytes)
     for notice in prepared.notices:
@@ -90,16 +97,12 @@ def _table(run: dict[str, Any]) -> Table:
         table.add_column(name, justify="right")
     for row in rows[:_SHOWN]:
         label = printable(label_of(row["model"], row["params"]))
-        cells = [_digits(row["score"]), _interval(row), _digits(row["unseen_score"])]
+        cells = [digits(row["score"]), _interval(row), digits(row["unseen_score"])]
         style = "bold" if row["chosen"] else None
         table.add_row(Text(label), *cells, f"{row['fit_seconds']:.2f}", style=style)
     if len(rows) > _SHOWN:
         table.caption = Text(f"{len(rows) - _SHOWN} more in results.csv")
     return table
-
-
-def _digits(figure: float | None) -> str:
-    return "" if figure is None else f"{figure:.4f}"
 
 
 def _interval(row: dict[str, Any]) -> str:
@@ -124,9 +127,8 @@ def _findings(run: dict[str, Any]) -> Iterator[str]:
     for finding in findings:
         if finding["level"] in _LEVELS:
             head = f"{_LEVELS[finding['level']]} {finding['code']}, {finding['title']}"
-            yield f"{head}: {finding['sentence']}".replace("model__", "")
+            yield f"{head}: {finding['sentence']}"
     n_fine = sum(finding["level"] == "ok" for finding in findings)
     yield f"{n_fine} of {len(findings)} checks of the score found nothing to doubt."
     if run["trust"]["next_step"] is not None:
-        step = run["trust"]["next_step"].replace("confirm=", "--confirm ")
-        yield f"What to do next: {step}"
+        yield f"What to do next: {run['trust']['next_step']}"

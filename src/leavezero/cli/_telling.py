@@ -51,6 +51,10 @@ def tell(words: str) -> None:
     print(printable(words), file=sys.stderr)
 
 
+def nobody(words: str) -> None:
+    """Say nothing."""
+
+
 def printable(words: str) -> str:
     """Return words in which control characters stand as escapes; lines stay lines."""
     return "".join(
@@ -70,6 +74,11 @@ def plain_console() -> Console:
 def default_folder(table: Path) -> Path:
     """Return where results go if nothing is said."""
     return Path(f"leavezero-{table.name.split('.')[0]}")
+
+
+def digits(figure: float | None) -> str:
+    """Return a score as tables show it; one that is not known is empty."""
+    return "" if figure is None else f"{figure:.4f}"
 
 
 def _short(error: Exception) -> str:

@@ -12,12 +12,10 @@ from sklearn.metrics import get_scorer
 from sklearn.model_selection import ParameterGrid
 
 from leavezero._typing import AnyArray, Floats, Ints
-from leavezero.search import CandidateSearchLZO
 from leavezero.tabular._cost import Cost, measured, start_workers
 from leavezero.tabular._folds import Judged, by_folds
-from leavezero.tabular._named import named_augmenter
 from leavezero.tabular._preparation import Prepared
-from leavezero.tabular._selection import silent_workers, warned
+from leavezero.tabular._selection import search_of, silent_workers, warned
 from leavezero.tabular._split import Plan
 from leavezero.tabular._store import versions
 from leavezero.tabular._watch import Heard, hearing, label_of
@@ -186,14 +184,7 @@ def _heard_as(
 
 
 def _by_search(prepared: Prepared, wish: Wish, X: Any, y: AnyArray) -> Judged:
-    search = CandidateSearchLZO(
-        prepared.candidates,
-        augmenter=named_augmenter(wish.augmenter),
-        scoring=prepared.scoring,
-        confirm=wish.confirm,
-        n_jobs=wish.jobs,
-        random_state=wish.seed,
-    ).fit(X, y)
+    search = search_of(prepared, wish).fit(X, y)
     table = search.cv_results_
     return Judged(
         list(table["params"]),

@@ -13,6 +13,7 @@ from leavezero.tabular._errors import TableError
 from leavezero.tabular._selection import Selected
 from leavezero.tabular._store import save_model
 from leavezero.tabular._wish import Wish
+from leavezero.tabular._words import in_options
 
 _OF_CANDIDATES = ("params", "candidates", "choice", "trust")  # parts of a report
 
@@ -101,19 +102,8 @@ def _write_report(selected: Selected, command: str, path: Path) -> None:
     except KeyboardInterrupt:
         path.unlink(missing_ok=True)
         return
-    parts = {name: _without_steps(found[name]) for name in _OF_CANDIDATES}
+    parts = {name: in_options(found[name]) for name in _OF_CANDIDATES}
     replace_file(path, to_html(found | parts))
-
-
-def _without_steps(value: Any) -> Any:
-    """Return a part of a report in which parameters are named as users of a command know them."""
-    if isinstance(value, dict):
-        return {_without_steps(name): _without_steps(one) for name, one in value.items()}
-    if isinstance(value, list):
-        return [_without_steps(one) for one in value]
-    if isinstance(value, str):
-        return value.removeprefix("candidate=").replace("model__", "")
-    return value
 
 
 def finite(value: Any) -> Any:
@@ -128,6 +118,7 @@ def finite(value: Any) -> Any:
 
 
 def write_rows(rows: list[dict[str, Any]], path: Path) -> None:
+    """Write plain rows as CSV, whole or not at all."""
     draft = path.with_name(path.name + ".part")
     with draft.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")

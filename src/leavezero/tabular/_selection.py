@@ -24,7 +24,7 @@ from leavezero.tabular._preparation import Prepared
 from leavezero.tabular._store import TableModel, versions
 from leavezero.tabular._watch import Heard, hearing, own_params
 from leavezero.tabular._wish import Wish
-from leavezero.tabular._words import counted
+from leavezero.tabular._words import counted, in_options
 
 N_FOLDS = 10  # of the cross validation that the costs are set beside
 
@@ -112,7 +112,7 @@ class Selected:
             "fits": dict(self.search.fits_),
             "n_fits": self.search.n_fits_,
             "n_fits_of_10_fold_cv": N_FOLDS * self.n_done + 1,
-            "trust": None if self.trust is None else self.trust.to_dict(),
+            "trust": None if self.trust is None else in_options(self.trust.to_dict()),
             "notices": list(self.notices),
             "seconds": {name: round(value, 3) for name, value in self.seconds.items()},
             "versions": versions(),
@@ -174,7 +174,7 @@ def select_model(
     >>> selected.to_dict()["n_fits_of_10_fold_cv"]
     31
     """
-    search = _search(prepared, wish)
+    search = search_of(prepared, wish)
     started, interrupted = time.perf_counter(), False
     with warnings.catch_warnings(record=True) as heard, silent_workers(), hearing(watch):
         warnings.simplefilter("always")
@@ -191,7 +191,8 @@ def select_model(
     return Selected(prepared, wish, search, trust, interrupted, notices, seconds)
 
 
-def _search(prepared: Prepared, wish: Wish) -> CandidateSearchLZO:
+def search_of(prepared: Prepared, wish: Wish) -> CandidateSearchLZO:
+    """Return the search that a wish asks for, not fitted yet."""
     return CandidateSearchLZO(
         prepared.candidates,
         augmenter=named_augmenter(wish.augmenter),
@@ -248,7 +249,7 @@ def silent_workers() -> Iterator[None]:
 def warned(heard: Sequence[Any]) -> list[str]:
     """Return what is worth hearing of the warnings of a search, each as one line."""
     told = [
-        _as_options(str(one).partition("\n")[0])
+        in_options(_sentence(str(one)))
         for one in heard
         if isinstance(one, CandidateFailedWarning | SmallClassWarning)
     ]
@@ -260,11 +261,13 @@ def warned(heard: Sequence[Any]) -> list[str]:
     return list(dict.fromkeys(told))
 
 
-def _as_options(sentence: str) -> str:
-    """Return what a search says in words that the command line knows."""
-    plain = sentence.replace("candidates of CandidateSearchLZO", "candidates")
-    plain = plain.replace(" of CandidateSearchLZO", "").replace("the folds of confirm", "--confirm")
-    return plain.replace("its time_budget", "--time-budget").replace("time_budget", "--time-budget")
+def _sentence(warning: str) -> str:
+    """Return a warning in a line: of the traceback below it the reason is enough."""
+    head, _, traceback = warning.partition("\n")
+    if not traceback:
+        return head
+    what, _, _ = head.partition(' Set error_score="raise"')
+    return f"{what} The first ended with {traceback.splitlines()[-1]}"
 
 
 def _plain_grids(found: dict[str, tuple[Any, dict[str, list[Any]]]]) -> dict[str, Any]:
