@@ -14,7 +14,7 @@ from leavezero.cli import _select, _telling
 from leavezero.cli._app import app
 from leavezero.cli._wishing import wish_of
 from leavezero.engine import _conclude
-from leavezero.exceptions import AllCandidatesFailedError, CandidateFailedWarning
+from leavezero.exceptions import CandidateFailedWarning
 from leavezero.tabular import TableError
 
 runner = CliRunner()
@@ -227,7 +227,7 @@ def test_a_journal_of_another_search_is_refused(tmp_path):
 
 
 def test_a_budget_of_time_is_passed_on_and_its_end_is_told(tmp_path, monkeypatch):
-    """In the words of the command line; where nothing was finished, other words are asked for."""
+    """In the words of the command line."""
     table().to_csv(tmp_path / "a.csv", index=False)
     words = ("--target", "kind", "--models", "bayes", "--time-budget", "2h")
     real, given = CandidateSearchLZO.fit, []
@@ -252,13 +252,14 @@ def test_a_budget_of_time_is_passed_on_and_its_end_is_told(tmp_path, monkeypatch
     assert "--time-budget 7200" in page["command"]
     assert page["best"]["failed"] is None
 
-    def too_late(search, X, y):
-        raise AllCandidatesFailedError("No candidate ... before its time_budget was spent: ...")
 
-    monkeypatch.setattr(CandidateSearchLZO, "fit", too_late)
-    result = select(tmp_path / "a.csv", *words)
-    assert result.exit_code == 2
-    told = "No candidate was finished in 7200 seconds. Give a longer --time-budget, or name quick"
+def test_a_budget_that_ends_before_the_first_candidate_asks_for_other_words(tmp_path):
+    """Exit code 2, and what to give instead."""
+    table().to_csv(tmp_path / "a.csv", index=False)
+    words = ("--target", "kind", "--models", "bayes", "--time-budget", "0.00001")
+    result = select(tmp_path / "a.csv", *words, "--out", str(tmp_path / "out"))
+    assert result.exit_code == 2, result.output
+    told = "No candidate was finished in 1e-05 seconds. Give a longer --time-budget, or name quick"
     assert told in result.stderr
 
 
@@ -400,6 +401,8 @@ def test_a_terminal_shows_how_far_the_reading_is(tmp_path, monkeypatch):
             ["a.csv", "--target", "kind", "--grid", "none"],
             "There is no file 'none', which --grid na",
         ),
+        (["a.csv", "--target", "kind", "--jobs", "0"], "--jobs must be a number of workers, or -1"),
+        (["a.csv", "--target", "kind", "--seed", f"{2**32}"], "Invalid value for '--seed': "),
     ],
 )
 def test_what_cannot_be_done_is_said_in_a_sentence(words, told, tmp_path, monkeypatch):

@@ -186,6 +186,15 @@ def test_candidates_from_a_file(tmp_path):
             r"\[linear\] in .* has an unknown key 'gird'\. Did you mean 'grid'",
         ),
         (
+            "[linear]\ngrid = {CC = [1]}",
+            r"grid of \[linear\] in .* names 'CC', which is no parameter of LogisticRegression\. "
+            r"Did you mean 'C'\?",
+        ),
+        (
+            "[linear]\nparams = {CC = 1}",
+            r"The estimator of \[linear\] in .* cannot be made: Invalid parameter 'CC'",
+        ),
+        (
             "[linear]\ngrid = {C = 1}",
             r"grid of \[linear\] in .* must give a list for each paramete",
         ),

@@ -36,7 +36,7 @@ Confirm = Annotated[str | None, typer.Option(help="Folds for at most so many can
 Keep = Annotated[list[str] | None, typer.Option(help="A column that stays; may be repeated.")]
 Drop = Annotated[list[str] | None, typer.Option(help="A column that goes; may be repeated.")]
 Jobs = Annotated[int, typer.Option(min=-1, help="Workers; -1 for all cores.")]
-Seed = Annotated[int, typer.Option(min=0, help="Seed of everything that is drawn.")]
+Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of everything that is drawn.")]
 Out = Annotated[Path | None, typer.Option(help="The folder for results; else leavezero-TABLE.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Say nothing but errors.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the results as JSON.")]

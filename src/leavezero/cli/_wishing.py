@@ -11,7 +11,12 @@ _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*([smh]?)", re.ASCII)
 
 
 def wish_of(
-    models: str | None, confirm: str | None, time_budget: str | None = None, **others: Any
+    models: str | None,
+    confirm: str | None,
+    time_budget: str | None = None,
+    *,
+    jobs: int = 1,
+    **others: Any,
 ) -> Wish:
     """Return what the words ask for.
 
@@ -26,8 +31,14 @@ def wish_of(
         names = tuple(name.strip() for name in models.split(",") if name.strip())
         if not names:
             raise TableError("--models names nothing. Give names with commas, such as linear,tree.")
+    if jobs == 0:
+        raise TableError("--jobs must be a number of workers, or -1 for all cores, got 0.")
     return Wish(
-        models=names, confirm=_confirm(confirm), time_budget=_seconds(time_budget), **others
+        models=names,
+        confirm=_confirm(confirm),
+        time_budget=_seconds(time_budget),
+        jobs=jobs,
+        **others,
     )
 
 

@@ -61,6 +61,10 @@ def warn_of_no_folds(owner: str) -> None:
 def _raise_if_none_is_left(
     records: Sequence[Record], job: Job, owner: str, errors: list[str], unscored: list[str]
 ) -> None:
+    if not records:
+        raise AllCandidatesFailedError(
+            f"No candidate of {owner} was begun before its time_budget was spent. Give more time."
+        )
     judged = [record for record in records if record.judged]
     if len(errors) == len(judged) < len(records):
         raise AllCandidatesFailedError(

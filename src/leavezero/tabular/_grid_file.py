@@ -73,7 +73,8 @@ def _recipe(name: str, table: Any, task: Task, path: str | Path) -> Recipe:
                 f"[{name}] in {path} is no curated model and names no estimator. Add a line such "
                 'as estimator = "sklearn.svm.NuSVC".'
             )
-        return _with_params(replace(RECIPES[task][name], grid=grid), table)
+        curated = replace(RECIPES[task][name], grid=grid)
+        return _checked(_with_params(curated, table), name, task, path)
     taste = table.get("prepare", "scaled")
     if taste not in get_args(Taste):
         raise TableError(
@@ -119,10 +120,20 @@ def _checked(recipe: Recipe, name: str, task: Task, path: str | Path) -> Recipe:
     try:
         model = recipe.make()
     except (TypeError, ValueError) as error:
-        raise TableError(f"The estimator of [{name}] in {path} cannot be made: {error}.") from error
+        reason = str(error).rstrip(".")
+        raise TableError(
+            f"The estimator of [{name}] in {path} cannot be made: {reason}."
+        ) from error
     fits = is_classifier if task == "classification" else is_regressor
     if not hasattr(model, "fit") or not fits(model):
         raise TableError(
             f"The estimator of [{name}] in {path} does no {task}. Name another, or set --task."
         )
+    known = list(model.get_params())
+    for parameter in recipe.grid:
+        if parameter not in known:
+            raise TableError(
+                f"grid of [{name}] in {path} names {parameter!r}, which is no parameter of "
+                f"{type(model).__name__}. {did_you_mean(parameter, known)}"
+            )
     return recipe
