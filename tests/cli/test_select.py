@@ -280,6 +280,10 @@ def test_why_a_candidate_failed_stands_in_the_results(tmp_path):
     told = "1 of 2 candidates failed and were given the score nan. The first ended with "
     assert told + "sklearn.utils._param_validation.InvalidParameterError: " in result.stderr
     assert "error_score" not in result.stderr
+    assert "max_depth=2" in result.stdout
+    assert "max_depth=-1" not in result.stdout
+    assert "1 more in results.csv" in result.stdout
+    assert "10-fold cross validation of these candidates takes 11 fits." in result.stdout
     rows = pd.read_csv(tmp_path / "o" / "results.csv")
     assert rows["failed"].isna().tolist() == [True, False]
     assert "max_depth" in rows["failed"].iloc[1]

@@ -95,13 +95,14 @@ def _table(run: dict[str, Any]) -> Table:
     table.add_column("candidate", overflow="fold")
     for name in ("score", "95 % interval", "unseen rows", "fit seconds"):
         table.add_column(name, justify="right")
-    for row in rows[:_SHOWN]:
+    shown = [row for row in rows if row["score"] is not None][:_SHOWN]
+    for row in shown:
         label = printable(label_of(row["model"], row["params"]))
         cells = [digits(row["score"]), _interval(row), digits(row["unseen_score"])]
         style = "bold" if row["chosen"] else None
         table.add_row(Text(label), *cells, f"{row['fit_seconds']:.2f}", style=style)
-    if len(rows) > _SHOWN:
-        table.caption = Text(f"{len(rows) - _SHOWN} more in results.csv")
+    if len(rows) > len(shown):
+        table.caption = Text(f"{len(rows) - len(shown)} more in results.csv")
     return table
 
 

@@ -55,8 +55,13 @@ class Selected:
 
     @property
     def n_done(self) -> int:
-        """The number of candidates that were tried."""
+        """The number of candidates that the search is through with."""
         return len(self.search.cv_results_["params"])
+
+    @property
+    def n_judged(self) -> int:
+        """The number of candidates that have a score; some fail, or time is spent before them."""
+        return int(np.isfinite(self.search.cv_results_["mean_test_score"]).sum())
 
     @property
     def confirmed(self) -> bool:
@@ -111,7 +116,7 @@ class Selected:
             "candidates": rows,
             "fits": dict(self.search.fits_),
             "n_fits": self.search.n_fits_,
-            "n_fits_of_10_fold_cv": N_FOLDS * self.n_done + 1,
+            "n_fits_of_10_fold_cv": N_FOLDS * self.n_judged + 1,
             "trust": None if self.trust is None else in_options(self.trust.to_dict()),
             "notices": list(self.notices),
             "seconds": {name: round(value, 3) for name, value in self.seconds.items()},
