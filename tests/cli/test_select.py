@@ -343,15 +343,16 @@ def test_findings_that_the_user_stops_leave_the_choice(tmp_path, monkeypatch):
 
 
 def test_a_terminal_shows_how_far_the_reading_is(tmp_path, monkeypatch):
-    """Bytes first, then candidates with the best so far; --quiet shows neither."""
+    """Bytes first, then candidates with their count and the best so far; --quiet shows neither."""
     monkeypatch.setenv("FORCE_COLOR", "1")
-    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("TERM", "xterm")
     table().to_csv(tmp_path / "a.csv", index=False)
     words = ("--target", "kind", "--models", "bayes", "--out", str(tmp_path / "out"))
     shown = select(tmp_path / "a.csv", *words).stderr
     assert "looking at its columns" in shown
-    assert "best so far: bayes, var_smoothing=" in shown
+    assert "3/3" in shown
+    assert re.search(r"best so far 0\.\d+: bayes, ", shown)
     assert select(tmp_path / "a.csv", *words, "--quiet").stderr.strip() == ""
 
 

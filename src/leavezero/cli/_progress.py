@@ -19,6 +19,9 @@ from rich.progress import (
 from leavezero.cli._telling import printable
 from leavezero.tabular import Heard
 
+_BAR = 12  # letters
+_BESIDE = 47  # letters of what stands before the best so far
+
 
 @contextmanager
 def reading(path: Path, quiet: bool) -> Iterator[Callable[[int], None]]:
@@ -39,7 +42,7 @@ def reading(path: Path, quiet: bool) -> Iterator[Callable[[int], None]]:
 @contextmanager
 def searching(quiet: bool) -> Iterator[Callable[[str, Heard], None]]:
     """Yield what is called with a way of choosing and every candidate, and show the best so far."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    columns = (TextColumn("{task.description}"), BarColumn(_BAR), MofNCompleteColumn())
     best = TextColumn("{task.fields[best]}", markup=False)
     with _progress(quiet, *columns, TimeElapsedColumn(), best) as progress:
         task = progress.add_task("searching", total=None, best="")
@@ -50,14 +53,12 @@ def searching(quiet: bool) -> Iterator[Callable[[str, Heard], None]]:
             if (_score(heard), -heard.n_done) > (_score(leader), -leader.n_done):
                 leader = heard
             leaders[way] = leader
-            words = "" if leader.score is None else f"best so far: {leader.label}"
-            words += "" if leader.score is None else f" ({leader.score:.4g})"
             progress.update(
                 task,
                 description=way,
                 completed=heard.n_done,
                 total=heard.n_all,
-                best=printable(words),
+                best=_leading(leader, progress.console.width - _BESIDE),
             )
 
         yield watch
@@ -76,6 +77,14 @@ def _progress(quiet: bool, *columns: ProgressColumn) -> Progress:
     console = Console(stderr=True)
     silent = quiet or not console.is_terminal
     return Progress(*columns, console=console, transient=True, disable=silent)
+
+
+def _leading(leader: Heard, room: int) -> str:
+    """Return the best so far in so many letters; a line that is too long would hide the count."""
+    if leader.score is None:
+        return ""
+    words = printable(f"best so far {leader.score:.4g}: {leader.label}")
+    return words if len(words) <= room else f"{words[: max(room - 1, 0)]}…"
 
 
 def _score(heard: Heard) -> float:

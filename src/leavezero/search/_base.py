@@ -234,7 +234,7 @@ class BaseSearchLZO(
         }
         self.cv_results_ = conclusion.table
         self.failures_ = failures(outcome.records)
-        self._choose(conclusion, keeper)
+        self._choose(conclusion, keeper, [record.trial.row for record in outcome.records])
         again = getattr(keeper, "n_again", 0)
         if again:
             self.fits_ = self.fits_ | {"again": again}
@@ -421,8 +421,11 @@ class BaseSearchLZO(
         by_score = by_score and (not looks or self.unseen == "only")
         return BestModel() if by_score and not callable(self.refit) else AllModels()
 
-    def _choose(self, conclusion: Conclusion, keeper: Keeper) -> None:
-        """Set what users read of the winner."""
+    def _choose(self, conclusion: Conclusion, keeper: Keeper, rows: list[int]) -> None:
+        """Set what users read of the winner; ``rows`` are those that candidates were planned for.
+
+        After an interrupt the table has the finished candidates only.
+        """
         table, owner = conclusion.table, type(self).__name__
         names = [name[len("mean_test_") :] for name in table if name.startswith("mean_test_")]
         self.multimetric_ = isinstance(self.scorer_, dict) or names not in ([], [SINGLE])
@@ -440,7 +443,7 @@ class BaseSearchLZO(
             return
         self.best_params_ = table["params"][self.best_index_]
         if self.refit:
-            self.best_estimator_ = keeper.model_of(self.best_index_)
+            self.best_estimator_ = keeper.model_of(rows[self.best_index_])
             self.refit_time_ = 0.0  # nothing is fitted again
             if hasattr(self.best_estimator_, "feature_names_in_"):
                 self.feature_names_in_ = self.best_estimator_.feature_names_in_
