@@ -14,12 +14,15 @@ from leavezero import GridSearchLZO
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+ON_A_CLUSTER = {"dask_cluster"}  # tests/search/test_clusters.py runs it
 beside_the_sources = pytest.mark.skipif(
     not (ROOT / "benchmarks").is_dir(), reason="the installed package has no repository beside it"
 )
 
 
-@pytest.mark.parametrize("script", EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "script", [one for one in EXAMPLES if one.stem not in ON_A_CLUSTER], ids=lambda path: path.stem
+)
 def test_an_example_runs_and_prints(script, capsys):
     """A reader can start from any of them."""
     runpy.run_path(str(script), run_name="__main__")

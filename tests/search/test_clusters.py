@@ -2,8 +2,11 @@
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
+from pathlib import Path
 
 import joblib
 import numpy as np
@@ -117,6 +120,14 @@ def test_a_killed_dask_worker_changes_nothing(dask_client, references, tmp_path)
     assert again.fits_["candidate"] == 0
 
 
+def test_the_example_runs():
+    """As a script, which Dask's workers import."""
+    pytest.importorskip("distributed")
+    script = Path(__file__).parents[2] / "examples" / "dask_cluster.py"
+    told = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
+    assert "the same scores as on this machine: True" in told.stdout
+
+
 def test_ray_gives_the_same_results(ray, references):
     """Scores are equal bit for bit."""
     with parallel_config(backend="ray"):
@@ -126,11 +137,6 @@ def test_ray_gives_the_same_results(ray, references):
 
 def test_a_killed_ray_worker_changes_nothing(ray, references):
     """Its work is done again."""
-
-    @ray.remote
-    def pid():
-        return os.getpid()
-
     with parallel_config(backend="ray"):
         thread = threading.Thread(target=_kill_a_ray_worker, daemon=True)
         thread.start()

@@ -12,7 +12,6 @@ from leavezero.augment._strata import (
     ClassConditionalAugmenter,
     Stratum,
     StratumDraw,
-    learning_rows,
 )
 
 _MIN_ROWS = 3
@@ -62,6 +61,7 @@ class CopulaAugmenter(ClassConditionalAugmenter):
     True
     """
 
+    learns_from: ClassVar[int | None] = MAX_LEARNING_ROWS
     takes: ClassVar[frozenset[str]] = frozenset(
         {"missing cells", "columns that are not numbers", "numbers as y", "several outputs"}
     )
@@ -80,7 +80,7 @@ class CopulaAugmenter(ClassConditionalAugmenter):
         if len(stratum) < _MIN_ROWS:
             self._warn_small(stratum, _MIN_ROWS, "its rows are copied")
             return [], None
-        rows = learning_rows(stratum, MAX_LEARNING_ROWS)
+        rows = stratum.values
         assert self._codec is not None
         n_columns = rows.shape[1]
         discrete = np.zeros(n_columns, dtype=bool)

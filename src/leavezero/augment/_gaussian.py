@@ -15,7 +15,6 @@ from leavezero.augment._strata import (
     ClassConditionalAugmenter,
     Stratum,
     StratumDraw,
-    learning_rows,
 )
 
 MAX_LEARNING_ROWS = 5_000  # of a class
@@ -121,9 +120,10 @@ class GaussianAugmenter(ClassConditionalAugmenter):
     """
 
     takes: ClassVar[frozenset[str]] = _NUMBERS
+    learns_from: ClassVar[int | None] = MAX_LEARNING_ROWS
 
     def _fit_stratum(self, stratum: Stratum) -> tuple[_Box, ShrunkGaussian]:
-        rows = learning_rows(stratum, MAX_LEARNING_ROWS)
+        rows = stratum.values
         if len(stratum) == 1:
             self._warn_small(stratum, 2, "its row is copied")
         box = _Box.of(rows)
@@ -183,6 +183,7 @@ class GaussianMixtureAugmenter(ClassConditionalAugmenter):
     """
 
     takes: ClassVar[frozenset[str]] = _NUMBERS
+    learns_from: ClassVar[int | None] = 2_000
 
     def __init__(self, max_components: int = 5, random_state: RandomState = None) -> None:
         self.max_components = max_components
@@ -197,7 +198,7 @@ class GaussianMixtureAugmenter(ClassConditionalAugmenter):
         self._seeds = seed_sequence(self.random_state)
 
     def _fit_stratum(self, stratum: Stratum) -> tuple[_Box, Any]:
-        rows = learning_rows(stratum, 2_000)
+        rows = stratum.values
         if len(stratum) == 1:
             self._warn_small(stratum, 2, "its row is copied")
         box = _Box.of(rows)

@@ -35,6 +35,11 @@ def takes_unlabeled(estimator: Any) -> bool:
     These are scikit-learn's semi-supervised estimators, and any with a parameter ``unlabeled``,
     which names the marker.
 
+    Parameters
+    ----------
+    estimator : estimator
+        Any estimator, fitted or not.
+
     Examples
     --------
     >>> from sklearn.semi_supervised import LabelSpreading

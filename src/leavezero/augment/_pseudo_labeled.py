@@ -283,6 +283,15 @@ class LabeledOnly(BaseAugmenter):
 def labeled_rows(target: AnyArray, unlabeled: Any, owner: str) -> Bools:
     """Return which rows have a label; raise if none has, or all have the same.
 
+    Parameters
+    ----------
+    target : array of shape (n_samples,)
+        The labels, and the marker where there is none.
+    unlabeled : object
+        The marker of a row without a label.
+    owner : str
+        Who asks, for messages.
+
     Examples
     --------
     >>> import numpy as np

@@ -30,7 +30,7 @@ class Stratum:
     members : array of int
         The positions of its rows in the data.
     values : array or sparse matrix
-        Its rows, as numbers.
+        Its rows, as numbers; some of them if the augmenter's ``learns_from`` says so.
     categories : array of bool
         Which columns hold the positions of categories.
     n_targets : int
@@ -88,6 +88,7 @@ class ClassConditionalAugmenter(TableAugmenter):
     """
 
     mixes_rows: ClassVar[bool] = False  # then groups are strata of their own
+    learns_from: ClassVar[int | None] = None  # at most so many rows of a stratum; None for all
 
     def _fit(self, values: Any, target: Target, groups: Ints | None) -> None:
         codes = target.codes
@@ -106,9 +107,8 @@ class ClassConditionalAugmenter(TableAugmenter):
         for members in np.split(order, cuts):
             code = int(target.codes[members[0]])
             name = "" if target.labels is None else target.name(code)
-            self._strata.append(
-                Stratum(name, code, members, values[members], categories, self._n_targets)
-            )
+            rows = values[_learning(members, self.learns_from)]
+            self._strata.append(Stratum(name, code, members, rows, categories, self._n_targets))
         self._fitted = [self._fit_stratum(stratum) for stratum in self._strata]
 
     def _sample(self, n_samples: int, root: np.random.SeedSequence) -> Draw:
@@ -175,12 +175,12 @@ def quotas(counts: Ints, total: int) -> Ints:
     return shares
 
 
-def learning_rows(stratum: Stratum, limit: int) -> Any:
+def _learning(members: Ints, limit: int | None) -> Ints:
     """Return the rows that a class is learned from: all, or a fixed random part of many."""
-    if len(stratum) <= limit:
-        return stratum.values
-    chosen = np.random.default_rng(0).choice(len(stratum), size=limit, replace=False)
-    return stratum.values[np.sort(chosen)]
+    if limit is None or len(members) <= limit:
+        return members
+    chosen = np.random.default_rng(0).choice(len(members), size=limit, replace=False)
+    return members[np.sort(chosen)]
 
 
 def _beside(values: Any, numbers: Any) -> Any:

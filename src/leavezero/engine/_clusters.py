@@ -3,10 +3,12 @@
 import logging
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
+from joblib import effective_n_jobs
 from joblib.parallel import get_active_backend
+from sklearn.utils.parallel import Parallel
 
 from leavezero.engine._groups import Group
 
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from leavezero.engine._run import Job, Record
 
 ATTEMPTS = 3  # at groups whose worker was lost
+PART = 4  # tasks a worker that are given out at once, where results cannot come one by one
 _CLUSTERS = ("distributed", "ray")
 
 _log = logging.getLogger("leavezero")
@@ -46,6 +49,17 @@ def sendable(job: "Job") -> "Job | InRay":
 def sent(job: "Job | InRay") -> "Job":
     """Return the job that was sent."""
     return job.job() if isinstance(job, InRay) else job
+
+
+def as_finished(tasks: Iterable[Any], n_jobs: int | None, batch_size: Any) -> Iterator[Any]:
+    """Yield the results of tasks; where the backend can, each as soon as it is there."""
+    if get_active_backend()[0].supports_return_generator:
+        yield from Parallel(n_jobs, return_as="generator_unordered", batch_size=batch_size)(tasks)
+        return
+    rest, size = iter(tasks), PART * effective_n_jobs(n_jobs)
+    with Parallel(n_jobs, batch_size=1) as workers:  # they are begun once
+        while part := list(islice(rest, size)):
+            yield from workers(part)
 
 
 def until_done(
@@ -85,5 +99,7 @@ def is_lost_worker(error: BaseException) -> bool:
     >>> is_lost_worker(BrokenProcessPool()), is_lost_worker(ValueError())
     (True, False)
     """
+    if type(error).__name__.startswith("RayTaskError"):  # what a candidate raised
+        return False
     module: Any = type(error).__module__ or ""
     return isinstance(error, BrokenExecutor | CancelledError) or module.split(".")[0] in _CLUSTERS

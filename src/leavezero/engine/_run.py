@@ -8,10 +8,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.parallel import delayed
 
 from leavezero._tables import take_rows
 from leavezero._typing import AnyArray, Ints, Table
+from leavezero.engine._clusters import InRay, as_finished, sendable, sent, until_done
 from leavezero.engine._draw import Replicates
 from leavezero.engine._finals import main_scores, rounded
 from leavezero.engine._groups import Group, groups_of
@@ -56,6 +57,11 @@ class Job:
     def n_labeled(self) -> int:
         """The number of given rows that have a label."""
         return len(self.y) if self.labeled is None else len(self.labeled)
+
+    def __sizeof__(self) -> int:
+        """Return about how many bytes travel with it; Dask sends what is large only once."""
+        tables = (self.X, self.y, self.replicates.rows.X)
+        return object.__sizeof__(self) + sum(8 * int(np.prod(np.shape(one))) for one in tables)
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,16 +159,16 @@ def _in_parallel(
 
     What is fitted together is one task. What was not finished in time comes last.
     """
-    groups = groups_of(trials, job.seed)
+    groups, sending = groups_of(trials, job.seed), sendable(job)
     # What is finished must not wait for others of its batch before it is safe.
     batch_size = "auto" if journal is None else 1
 
+    def begin(some: Iterable[Group]) -> Iterator[list[Record]]:
+        tasks = (delayed(_run_sent)(sending, group, keeper.floor()) for group in some)
+        return as_finished(tasks, n_jobs, batch_size)
+
     def work(some: Iterable[Group]) -> Iterator[list[Record]]:
-        if crew is not None:
-            return crew.through(some, keeper.floor)
-        tasks = (delayed(run_group)(job, group, keeper.floor()) for group in some)
-        workers = Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=batch_size)
-        return workers(tasks)
+        return until_done(some, begin) if crew is None else crew.through(some, keeper.floor)
 
     left = {trial.row: trial for trial in trials}
     known = work(groups) if journal is None else journal.through(groups, work)
@@ -172,6 +178,10 @@ def _in_parallel(
             yield record
     for trial in left.values():
         yield Record(trial, {}, {}, 0.0, 0.0, error="time budget spent", ended=(BUDGET, 0.0))
+
+
+def _run_sent(job: Job | InRay, group: Group, floor: float) -> list[Record]:
+    return run_group(sent(job), group, floor)
 
 
 def run_group(job: Job, group: Group, floor: float) -> list[Record]:

@@ -17,7 +17,7 @@ from leavezero.engine._threads import limited_threads
 
 N_RESAMPLES = 200
 LEVEL = 0.95
-_CHUNK_CELLS = 2**22
+_CHUNK_CELLS = 2**20
 
 Source = Literal["origins", "given rows", "Monte Carlo"]
 

@@ -6,7 +6,7 @@ import tempfile
 from typing import IO, Any
 
 try:  # newer releases of joblib bring it along
-    import cloudpickle  # type: ignore[import-untyped,unused-ignore]
+    import cloudpickle
 except ImportError:
     from joblib.externals import cloudpickle
 

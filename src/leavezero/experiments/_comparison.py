@@ -135,6 +135,13 @@ def signed_rank_p(one: Sequence[float], other: Sequence[float]) -> float:
     The ranks of zero differences are split evenly between both signs, as Demsar (2006) does; the
     value is 1 where all differences are zero.
 
+    Parameters
+    ----------
+    one : sequence of float
+        What the first way reached, a number for each data set.
+    other : sequence of float
+        What the second way reached, on the same data sets.
+
     Examples
     --------
     >>> from leavezero.experiments import signed_rank_p

@@ -49,6 +49,11 @@ class Page:
 def pages_markdown(pages: Iterable[Page]) -> str:
     r"""Return several tables as one Markdown page.
 
+    Parameters
+    ----------
+    pages : iterable of Page
+        The tables, in their order.
+
     Examples
     --------
     >>> from leavezero.experiments import Page, pages_markdown

@@ -73,6 +73,11 @@ def read_lines(path: str | Path) -> list[Line]:
 
     What a killed process left of its last line is passed over.
 
+    Parameters
+    ----------
+    path : str or path
+        The file that a runner writes.
+
     Examples
     --------
     >>> import tempfile, pathlib

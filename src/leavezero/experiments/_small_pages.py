@@ -73,6 +73,11 @@ def small_pages(results: SmallResults, missing: Mapping[str, str] | None = None)
 def draws_pages(lines: Iterable[Line]) -> list[Page]:
     """Return how far a choice hangs on the draw of V, by family, n and m.
 
+    Parameters
+    ----------
+    lines : iterable of dict
+        The finished runs, as :func:`read_lines` gives them.
+
     Examples
     --------
     >>> from leavezero.experiments import draws_pages

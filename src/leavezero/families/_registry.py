@@ -39,6 +39,11 @@ def register_family(family: Family) -> Family:
 def family_of(estimator: Any) -> Family | None:
     """Return the family that covers an estimator, or None.
 
+    Parameters
+    ----------
+    estimator : estimator
+        Any estimator, fitted or not.
+
     Examples
     --------
     >>> from leavezero.families import family_of

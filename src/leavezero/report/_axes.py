@@ -126,6 +126,13 @@ def draw_planes(projection: Mapping[str, Any], ax: Any = None, **options: Any) -
 def frame_of(rows: Sequence[Mapping[str, Any]], index: str | None = None) -> Any:
     """Return a pandas frame with a row for each record.
 
+    Parameters
+    ----------
+    rows : sequence of mapping
+        The records; each may lack some of the columns.
+    index : str or None, default=None
+        The column that becomes the index.
+
     Examples
     --------
     >>> from leavezero.report import frame_of

@@ -17,6 +17,11 @@ ROWS = ("X", "y", "sample_weight", "groups")  # parameters that hold rows, which
 def plain(value: Any) -> Any:
     """Return a value as JSON takes it: NaN and infinities are None, what is unknown is text.
 
+    Parameters
+    ----------
+    value : object
+        Anything: numbers, arrays, estimators, and lists and dicts of these.
+
     Examples
     --------
     >>> import numpy as np
@@ -53,6 +58,13 @@ def readable(text: str) -> str:
 
 def shown(value: Any, most: int = MOST_LETTERS) -> str:
     """Return a value as Python code where there is a short one; tables are named, never shown.
+
+    Parameters
+    ----------
+    value : object
+        Anything: numbers, arrays, estimators, and lists and dicts of these.
+    most : int, default=400
+        The number of letters beyond which it is cut.
 
     Examples
     --------

@@ -1,5 +1,6 @@
 """The face that all searches share."""
 
+import time
 from abc import abstractmethod
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import replace
@@ -185,6 +186,7 @@ class BaseSearchLZO(
         looks = self._looks(planner, routed)
         if limits.any:
             prepare_workers()  # they take seconds, in which V is drawn
+        self.draw_time_ = 0.0
         if self.unseen == "only":
             augmenter, replicates = None, _the_data(self._template(), X, target, labeled)
         else:
@@ -307,6 +309,7 @@ class BaseSearchLZO(
         root: np.random.SeedSequence,
     ) -> tuple[Any, Replicates]:
         """Choose what draws V, tell it where the user wants to hear, and draw."""
+        started = time.perf_counter()
         n_rows, owner = len(target), type(self).__name__
         size = replicate_size(self.validation_size, self.n_replicates, n_rows, owner)
         shape = getattr(X, "shape", (n_rows, 1))
@@ -346,6 +349,8 @@ class BaseSearchLZO(
                 "can be drawn by one only. Use an augmenter with origins, such as "
                 "LabelInvariantMixup()."
             )
+        self.draw_time_ = time.perf_counter() - started
+        say(f"{owner}: drawing V took {self.draw_time_:.2g} s.", 1, self.verbose)
         return augmenter, replicates
 
     def _job(

@@ -123,6 +123,8 @@ class GridSearchLZO(BaseSearchLZO):
         The metric, called as ``scorer_(estimator, X, y)``; by name where there are several.
     n_splits_ : int
         The number of replicates.
+    draw_time_ : float
+        The seconds in which the validation set was drawn, fits of teachers included.
     refit_time_ : float
         Always 0: nothing is fitted again.
     augmenter_ : augmenter or None

@@ -37,6 +37,7 @@ class ReportMixin(TrustMixin):
     cv_results_: dict[str, Any]
     refit: Any
     multimetric_: bool
+    draw_time_: float
     _told: tuple[Kept, TrustReport]
 
     @abstractmethod
@@ -241,6 +242,7 @@ class ReportMixin(TrustMixin):
         """Return the seconds of each part that is timed."""
         table = self.cv_results_
         parts = {
+            "drawing V": self.draw_time_,
             "fitting candidates": float(np.nansum(table["mean_fit_time"])),
             "scoring them, on V and on unseen rows": float(np.nansum(table["mean_score_time"])),
         }

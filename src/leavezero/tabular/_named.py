@@ -51,6 +51,11 @@ _DEFAULT = {"classification": "accuracy", "regression": "r2"}
 def named_augmenter(name: str) -> Any:
     """Return what draws V.
 
+    Parameters
+    ----------
+    name : str
+        As the option ``--augmenter`` takes it.
+
     Examples
     --------
     >>> from leavezero.tabular import named_augmenter

@@ -19,6 +19,13 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet runs what begins so
 def check_table(model: TableModel, source: Source) -> list[str]:
     r"""Return what there is to say about a table that a model is used on; raise if it will not do.
 
+    Parameters
+    ----------
+    model : TableModel
+        What will be used.
+    source : Source
+        The table that it will be used on.
+
     Examples
     --------
     >>> import tempfile

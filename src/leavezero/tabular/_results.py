@@ -21,6 +21,11 @@ _OF_CANDIDATES = ("params", "candidates", "choice", "trust")  # parts of a repor
 def make_folder(folder: Path) -> None:
     """Make a folder for results, or raise while nothing is lost yet.
 
+    Parameters
+    ----------
+    folder : path
+        Where results will be written; it may be there already.
+
     Examples
     --------
     >>> import tempfile

@@ -114,6 +114,13 @@ def save_model(model: TableModel, path: str | Path) -> list[str]:
     The file is what skops writes, so that ``skops.io.load`` gives the pipeline, and a page of JSON
     beside it.
 
+    Parameters
+    ----------
+    model : TableModel
+        What to write.
+    path : str or path
+        The file; one that is there is replaced.
+
     Examples
     --------
     >>> import tempfile
@@ -183,6 +190,11 @@ def load_model(path: str | Path, trust: Collection[str] = ()) -> TableModel:
 
 def other_versions(model: TableModel) -> str | None:
     """Return a sentence on the versions if those that matter differ from here; else None.
+
+    Parameters
+    ----------
+    model : TableModel
+        A model that was read from a file.
 
     Examples
     --------

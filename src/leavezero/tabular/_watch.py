@@ -32,6 +32,13 @@ class Heard:
 def label_of(model: str, params: dict[str, object]) -> str:
     """Return a candidate in words.
 
+    Parameters
+    ----------
+    model : str
+        The name of its kind.
+    params : dict
+        Its parameters.
+
     Examples
     --------
     >>> from leavezero.tabular import label_of

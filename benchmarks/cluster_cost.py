@@ -1,0 +1,142 @@
+"""What a candidate costs on a cluster: the bytes that travel, and the time beside its fit.
+
+Run with: uv run --extra dask --extra ray python benchmarks/cluster_cost.py
+It writes results/scale/cluster.md. The clusters are local: a network adds its own time.
+"""
+
+import statistics
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import cloudpickle
+import ray
+from distributed import Client, LocalCluster
+from joblib import parallel_config, register_parallel_backend
+from joblib.parallel import ThreadingBackend
+from ray.util.joblib import register_ray
+from sklearn.datasets import make_classification
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
+
+from leavezero import GridSearchLZO
+from leavezero.augment import GaussianAugmenter
+
+PAGE = Path(__file__).parents[1] / "results" / "scale" / "cluster.md"
+REPEATS, N_EMPTY, N_COLUMNS = 3, 200, 20
+MODELS = {
+    "logistic regression": (LogisticRegression(), {"C": [1.0, 0.1]}),
+    "RBF SVM": (SVC(), {"C": [1.0, 0.1]}),
+    "forest of 100 trees": (RandomForestClassifier(random_state=0), {"min_samples_leaf": [1, 5]}),
+}
+
+
+class Weighing(ThreadingBackend):
+    """Does the work in threads, and notes what would have travelled."""
+
+    def submit(self, func, callback=None):
+        """Weigh what is asked and what is answered."""
+        (_, (job, group, _), _) = func.items[0]
+        self.job = len(cloudpickle.dumps(job))
+        self.asked.append(len(cloudpickle.dumps(group)))
+
+        def weighed():
+            answers = func()
+            for records in answers:
+                self.answered.append(len(cloudpickle.dumps(records)) / len(records))
+            return answers
+
+        return super().submit(weighed, callback)
+
+
+def weighed(n_rows, model, grid):
+    """Return the bytes of the data with V, of a candidate, and of what comes back."""
+    backend = Weighing()
+    backend.asked, backend.answered = [], []
+    register_parallel_backend("weighing", lambda **_: backend)
+    X, y = make_classification(n_rows, N_COLUMNS, flip_y=0.1, random_state=0)
+    with parallel_config(backend="weighing"):
+        search = GridSearchLZO(model, grid, n_jobs=2, random_state=0, augmenter=GaussianAugmenter())
+        search.fit(X, y)
+    return backend.job, max(backend.asked), max(backend.answered)
+
+
+@contextmanager
+def dask_cluster():
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        Client(cluster),
+        parallel_config(backend="dask"),
+    ):
+        yield
+
+
+@contextmanager
+def ray_cluster():
+    ray.init(num_cpus=2, include_dashboard=False, logging_level="error")
+    register_ray()
+    with parallel_config(backend="ray"):
+        yield
+    ray.shutdown()
+
+
+CLUSTERS = {
+    "joblib's own processes": lambda: parallel_config(backend="loky"),
+    "Dask, two local workers": dask_cluster,
+    "Ray, two local workers": ray_cluster,
+}
+
+
+def seconds_each():
+    """Return the seconds a candidate that costs next to nothing, with two workers."""
+    X, y = make_classification(500, N_COLUMNS, flip_y=0.1, random_state=0)
+    search = GridSearchLZO(
+        DecisionTreeClassifier(max_depth=1),
+        {"min_samples_leaf": range(1, N_EMPTY + 1)},
+        n_jobs=2,
+        n_replicates=1,
+        random_state=0,
+        augmenter=GaussianAugmenter(),
+    )
+    started = time.perf_counter()
+    search.fit(X, y)
+    return (time.perf_counter() - started - search.draw_time_) / N_EMPTY
+
+
+def main():
+    """Weigh, measure, and write the page."""
+    lines = [
+        "# What a candidate costs on a cluster",
+        "",
+        f"Bytes, {N_COLUMNS} columns, ten replicates: the data with V travel once to each worker "
+        "or machine, the rest for each candidate. The answer holds the model if it may be the best "
+        "so far.",
+        "",
+        "| model | rows | data and V, once | a candidate | its answer, at most |",
+        "|---|---|---|---|---|",
+    ]
+    for name, (model, grid) in MODELS.items():
+        for n_rows in (1_000, 10_000):
+            cells = [f"{size:,.0f}" for size in weighed(n_rows, model, grid)]
+            lines.append(f"| {name} | {n_rows:,} | {' | '.join(cells)} |")
+    lines += [
+        "",
+        f"Time a candidate on the wall, {N_EMPTY} stumps on 500 rows with two workers, the middle "
+        f"of {REPEATS} searches after a first one that is not counted:",
+        "",
+        "| backend | ms |",
+        "|---|---|",
+    ]
+    for name, cluster in CLUSTERS.items():
+        with cluster():
+            times = [seconds_each() for _ in range(REPEATS + 1)][1:]
+        lines.append(f"| {name} | {1000 * statistics.median(times):.1f} |")
+    PAGE.parent.mkdir(parents=True, exist_ok=True)
+    PAGE.write_text("\n".join(lines) + "\n")
+    print("\n".join(lines))
+
+
+if __name__ == "__main__":
+    main()
