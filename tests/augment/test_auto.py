@@ -67,7 +67,7 @@ def test_groups_are_never_left_out_row_by_row():
 def test_the_search_says_what_it_chose_and_why(capsys):
     """And how long it took."""
     GridSearchLZO(LogisticRegression(), {"C": [1]}, verbose=1).fit(X, Y)
-    chosen, took = capsys.readouterr().out.replace("\n  ", " ").splitlines()
+    chosen, took, _ = capsys.readouterr().out.replace("\n  ", " ").splitlines()
     assert chosen.startswith("GridSearchLZO: V is drawn by Portfolio")
     assert chosen.endswith("because X is complete numbers, and fits are cheap.")
     assert took.startswith("GridSearchLZO: drawing V took ")

@@ -1,10 +1,14 @@
 import numpy as np
+from sklearn.datasets import load_iris
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
 
-from leavezero.engine import Planner, Trial
+from leavezero import GridSearchLZO
+from leavezero.engine import Planner, Task, Trial
 from leavezero.engine._groups import groups_of
 
 
@@ -50,3 +54,22 @@ def test_a_trial_on_some_rows_is_fitted_by_itself():
     found = groups_of(some, seed=0)
     assert [len(group.trials) for group in found] == [1, 1]
     assert all(group.family is None for group in found)
+
+
+def test_users_see_what_was_one_task():
+    """The plan has every candidate once, the largest task first, and names who shared the work."""
+    X, y = load_iris(return_X_y=True)
+    grid = [{"n_neighbors": [1, 3], "p": [1]}, {"n_neighbors": [1, 3, 5], "p": [2]}]
+    search = GridSearchLZO(KNeighborsClassifier(), grid, random_state=0, n_replicates=2).fit(X, y)
+    assert search.plan_ == (Task((2, 3, 4), "neighbors"), Task((0, 1), "neighbors"))
+    alone = GridSearchLZO(DecisionTreeClassifier(), {"max_depth": [1, 2]}, n_replicates=2)
+    assert alone.fit(X, y).plan_ == (Task((0,)), Task((1,)))
+
+
+def test_the_plan_is_told(capsys):
+    """In a line, where the user wants to hear."""
+    X, y = load_iris(return_X_y=True)
+    grid = {"n_neighbors": [1, 3]}
+    GridSearchLZO(KNeighborsClassifier(), grid, n_replicates=2, verbose=1).fit(X, y)
+    told = capsys.readouterr().out
+    assert "GridSearchLZO: candidates: 2, tasks: 1; 2 of them shared work (neighbors)." in told

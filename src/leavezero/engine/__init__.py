@@ -4,6 +4,7 @@ from leavezero.engine._conclude import Conclusion, Confirmation, conclude, witne
 from leavezero.engine._cost import fits_are_dear
 from leavezero.engine._draw import Replicates, draw_replicates, replicate_size
 from leavezero.engine._finals import both_heard, main_scores
+from leavezero.engine._groups import Task, plan_of
 from leavezero.engine._journal import Journal, OpenJournal
 from leavezero.engine._journal_identity import Part, identity
 from leavezero.engine._journal_models import TRUSTED as TRUSTED_TYPES
@@ -69,6 +70,7 @@ __all__ = [
     "Sight",
     "Standing",
     "Strategy",
+    "Task",
     "Trial",
     "Verdict",
     "Vote",
@@ -88,6 +90,7 @@ __all__ = [
     "look",
     "main_scores",
     "optimism_of",
+    "plan_of",
     "prepare_workers",
     "replicate_size",
     "resample",

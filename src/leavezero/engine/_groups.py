@@ -16,6 +16,44 @@ class Group:
     family: Any = None
 
 
+@dataclass(frozen=True)
+class Task:
+    """Candidates that are fitted together, or one that is fitted by itself.
+
+    Parameters
+    ----------
+    candidates : tuple of int
+        Their rows in the table of results.
+    family : str or None
+        The family that does for all of them at once what they share; None where nothing is shared.
+
+    Examples
+    --------
+    >>> from leavezero.engine import Task
+    >>> Task((0, 2), "boosting").candidates
+    (0, 2)
+    """
+
+    candidates: tuple[int, ...]
+    family: str | None = None
+
+
+def plan_of(trials: Sequence[Trial], seed: int) -> tuple[Task, ...]:
+    """Return the tasks of a search, those with most candidates first."""
+    return tuple(
+        Task(
+            tuple(sorted(trial.row for trial in group.trials)),
+            None if len(group.trials) == 1 else group.family.name,
+        )
+        for group in longest_first(groups_of(trials, seed))
+    )
+
+
+def longest_first(groups: Sequence[Group]) -> list[Group]:
+    """Return groups in the order in which several workers are done soonest."""
+    return sorted(groups, key=lambda group: -len(group.trials))
+
+
 def groups_of(trials: Sequence[Trial], seed: int) -> list[Group]:
     """Return all trials in groups, both in an order that depends on the candidates only."""
     ordered = sorted(trials, key=lambda trial: trial.candidate.key)

@@ -15,7 +15,7 @@ from leavezero._typing import AnyArray, Ints, Table
 from leavezero.engine._clusters import InRay, as_finished, sendable, sent, until_done
 from leavezero.engine._draw import Replicates
 from leavezero.engine._finals import main_scores, rounded
-from leavezero.engine._groups import Group, groups_of
+from leavezero.engine._groups import Group, groups_of, longest_first
 from leavezero.engine._judge import Verdict, judge
 from leavezero.engine._metrics import Metric, metric_for
 from leavezero.engine._plan import Candidate
@@ -155,11 +155,13 @@ def _in_parallel(
     journal: "OpenJournal | None",
     crew: "Crew | None",
 ) -> Iterator[Record]:
-    """Yield records as they are finished; work begins in canonical order.
+    """Yield records as they are finished; work begins in an order that depends on candidates only.
 
     What is fitted together is one task. What was not finished in time comes last.
     """
     groups, sending = groups_of(trials, job.seed), sendable(job)
+    if crew is None:  # with little time it is better to have judged many
+        groups = longest_first(groups)
     # What is finished must not wait for others of its batch before it is safe.
     batch_size = "auto" if journal is None else 1
 

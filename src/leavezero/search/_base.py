@@ -43,6 +43,7 @@ from leavezero.engine import (
     draw_replicates,
     fits_are_dear,
     identity,
+    plan_of,
     prepare_workers,
     replicate_size,
     resolve_limits,
@@ -236,12 +237,24 @@ class BaseSearchLZO(
         }
         self.cv_results_ = conclusion.table
         self.failures_ = failures(outcome.records)
+        self.plan_ = plan_of([record.trial for record in outcome.records], job.seed)
+        self._tell_plan()
         self._choose(conclusion, keeper, [record.trial.row for record in outcome.records])
         again = getattr(keeper, "n_again", 0)
         if again:
             self.fits_ = self.fits_ | {"again": again}
         self.n_fits_ = sum(self.fits_.values())
         return interrupt
+
+    def _tell_plan(self) -> None:
+        """Tell what candidates shared, where the user wants to hear."""
+        n_candidates = sum(len(task.candidates) for task in self.plan_)
+        together = [task for task in self.plan_ if task.family is not None]
+        n_together = sum(len(task.candidates) for task in together)
+        names = sorted({str(task.family) for task in together})
+        shared = f"; {n_together} of them shared work ({', '.join(names)})" if together else ""
+        counts = f"candidates: {n_candidates}, tasks: {len(self.plan_)}{shared}"
+        say(f"{type(self).__name__}: {counts}.", 1, self.verbose)
 
     def _concluded(
         self,

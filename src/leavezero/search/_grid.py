@@ -123,6 +123,9 @@ class GridSearchLZO(BaseSearchLZO):
         The metric, called as ``scorer_(estimator, X, y)``; by name where there are several.
     n_splits_ : int
         The number of replicates.
+    plan_ : tuple of Task
+        What was fitted together: each task has the rows of its ``candidates`` in
+        ``cv_results_`` and the ``family`` that shared their work, or None.
     draw_time_ : float
         The seconds in which the validation set was drawn, fits of teachers included.
     refit_time_ : float
