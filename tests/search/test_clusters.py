@@ -159,7 +159,7 @@ def _kill_a_ray_worker():
         time.sleep(0.1)
 
 
-@pytest.mark.parametrize("n_deaths", [1, 5])
+@pytest.mark.parametrize("n_deaths", [1, pytest.param(5, marks=pytest.mark.slow)])
 def test_lost_workers_of_this_machine_are_replaced_a_few_times(n_deaths, tmp_path, references):
     """Of a worker killed once nothing is seen; a candidate that always kills its own ends it."""
 

@@ -17,7 +17,8 @@ from leavezero import (
 
 C, ALPHA = {"C": [0.1, 1.0]}, {"alpha": [0.1, 1.0]}
 FEW = {"n_replicates": 2}
-SMALL = {"min_resources": 4, **FEW}
+CHEAP = {"augmenter": LabelInvariantMixup(), **FEW}  # the default draws V for the first two
+SMALL = {"min_resources": 4, **CHEAP}
 
 
 @pytest.fixture(autouse=True)
@@ -29,16 +30,18 @@ def _quiet_optuna():
     [
         GridSearchLZO(LogisticRegression(), C, **FEW),
         GridSearchLZO(Ridge(), ALPHA, **FEW),
-        RandomizedSearchLZO(LogisticRegression(), C, n_iter=2, **FEW),
-        RandomizedSearchLZO(Ridge(), ALPHA, n_iter=2, **FEW),
+        RandomizedSearchLZO(LogisticRegression(), C, n_iter=2, **CHEAP),
+        RandomizedSearchLZO(Ridge(), ALPHA, n_iter=2, **CHEAP),
         HalvingGridSearchLZO(LogisticRegression(), C, factor=2, **SMALL),
         HalvingGridSearchLZO(Ridge(), ALPHA, factor=2, **SMALL),
         HalvingRandomSearchLZO(LogisticRegression(), C, n_candidates=2, factor=2, **SMALL),
         HalvingRandomSearchLZO(Ridge(), ALPHA, n_candidates=2, factor=2, **SMALL),
-        OptunaSearchLZO(LogisticRegression(), C, n_trials=2, **FEW),
-        OptunaSearchLZO(Ridge(), ALPHA, n_trials=2, **FEW),
-        CandidateSearchLZO({"one": LogisticRegression(), "two": (LogisticRegression(), C)}, **FEW),
-        CandidateSearchLZO({"plain": Ridge(), "grid": (Ridge(), ALPHA)}, **FEW),
+        OptunaSearchLZO(LogisticRegression(), C, n_trials=2, **CHEAP),
+        OptunaSearchLZO(Ridge(), ALPHA, n_trials=2, **CHEAP),
+        CandidateSearchLZO(
+            {"one": LogisticRegression(), "two": (LogisticRegression(), C)}, **CHEAP
+        ),
+        CandidateSearchLZO({"plain": Ridge(), "grid": (Ridge(), ALPHA)}, **CHEAP),
         LabelInvariantMixup(),
     ]
 )

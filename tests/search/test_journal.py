@@ -1,8 +1,7 @@
-"""A search with a journal loses nothing; run as a script, this file is the processes that die."""
+"""A search with a journal loses nothing; run as a script, this file is processes that share one."""
 
 import json
 import os
-import random
 import shutil
 import signal
 import subprocess
@@ -121,37 +120,6 @@ def finished_in(path):
     return {f"{params['column']} {params['cut']}" for params in found}
 
 
-def kill_at_random(folder, seed, n_searches):
-    """Kill searches with signal 9 again and again, and let each end at last; say what was seen."""
-    moments, seen = random.Random(seed), []
-    reference = told(search().fit(X, Y))
-    for at in range(n_searches):
-        path, log = folder / f"{at}.sqlite", folder / f"{at}.log"
-        os.environ |= {LOG: str(log), SECONDS: "0.03"}
-        twice, n_killed = set(), 0
-        for _ in range(3):
-            before, known = len(fits(log)), finished_in(path)
-            child = fork(lambda path=path: search(path).fit(X, Y))
-            time.sleep(moments.uniform(0.0, 0.4))
-            os.kill(child, signal.SIGKILL)
-            n_killed += os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
-            twice |= known & set(fits(log)[before:])
-        before, known = len(fits(log)), finished_in(path)
-        last = search(path).fit(X, Y)
-        twice |= known & set(fits(log)[before:])
-        seen.append(
-            {
-                "same": told(last) == reference,
-                "twice": sorted(twice),
-                "n_killed": n_killed,
-                "n_known": len(known),
-                "n_fits": last.n_fits_,
-                "n_finished": len(finished_in(path)),
-            }
-        )
-    return seen
-
-
 def share(folder):
     """Let two processes work with one journal."""
     path, log = folder / "shared.sqlite", folder / "shared.log"
@@ -211,7 +179,6 @@ if __name__ == "__main__":
 
     what, where = sys.argv[1], Path(sys.argv[2])
     works = {
-        "kill": lambda: kill_at_random(where, 0, 5),
         "share": lambda: share(where),
         "take over": lambda: take_over(where),
         "full disk": lambda: full_disk(where),
@@ -224,13 +191,13 @@ if __name__ == "__main__":
 
 @pytest.fixture(scope="module")
 def told_by_processes(tmp_path_factory):
-    """Return what processes that were killed, or shared a journal, left behind."""
+    """Return what processes that shared a journal, or had no room for it, left behind."""
     pytest.importorskip("skops")
     if not hasattr(os, "fork") or not Path("/proc/self/stat").exists():
         pytest.skip("needs Linux")
     folder = tmp_path_factory.mktemp("processes")
     done = subprocess.run(
-        [sys.executable, __file__, "kill,share,take over,full disk,digest", str(folder)],
+        [sys.executable, __file__, "share,take over,full disk,digest", str(folder)],
         capture_output=True,
         text=True,
         timeout=120,
@@ -251,18 +218,6 @@ def log(tmp_path, monkeypatch):
     """Return the file in which every fit is noted."""
     monkeypatch.setenv(LOG, str(tmp_path / "log"))
     return tmp_path / "log"
-
-
-def test_a_killed_search_goes_on_where_it_was(told_by_processes):
-    """Signal 9 at random moments: the end is that of an uninterrupted run, nothing done twice."""
-    seen = told_by_processes["kill"]
-    assert sum(one["n_killed"] for one in seen) >= 5
-    assert any(0 < one["n_known"] < N_CANDIDATES for one in seen)
-    for one in seen:
-        assert one["same"]
-        assert one["twice"] == []
-        assert one["n_fits"] == N_CANDIDATES - one["n_known"]
-        assert one["n_finished"] == N_CANDIDATES
 
 
 def test_two_processes_share_the_work(told_by_processes, reference):

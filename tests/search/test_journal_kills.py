@@ -167,6 +167,7 @@ def interrupt(folder):
     os.environ |= {LOG: str(log), SECONDS: "0.05"}
 
     def work():
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs ignore it
         model = search(path, n_jobs=2, timeout=600)
         try:
             model.fit(X, Y)
@@ -195,6 +196,7 @@ def interrupt(folder):
 if __name__ == "__main__":
     what, where = sys.argv[1], Path(sys.argv[2])
     works = {
+        "few": lambda: kill_at_random(where, "few", 2, 2),
         "alone": lambda: kill_at_random(where, "alone", 4, 5),
         "workers": lambda: kill_at_random(where, "workers", 1, 1, n_jobs=2),
         "many": lambda: kill_at_random(where, "many", 4, 5, n_jobs=2, timeout=600),
@@ -222,7 +224,7 @@ def told_by(what, folder):
 @pytest.fixture(scope="module")
 def seen(tmp_path_factory):
     """Return what all scenarios that are short left behind."""
-    return told_by("alone,workers,interrupt", tmp_path_factory.mktemp("kills"))
+    return told_by("few,workers,interrupt", tmp_path_factory.mktemp("kills"))
 
 
 def check(searches, n_kills):
@@ -237,9 +239,9 @@ def check(searches, n_kills):
         assert one["all_gone"]
 
 
-def test_a_search_killed_at_twenty_moments_ends_as_if_it_had_not_been(seen):
+def test_a_search_that_is_killed_ends_as_if_it_had_not_been(seen):
     """Signal 9 to the process: nothing finished is fitted twice, nothing is lost."""
-    check(seen["alone"], 18)  # one or the other may have ended before
+    check(seen["few"], 2)  # one or the other may have ended before
 
 
 def test_workers_end_with_the_process_that_is_killed(seen):
@@ -248,9 +250,10 @@ def test_workers_end_with_the_process_that_is_killed(seen):
 
 
 @pytest.mark.slow
-def test_a_search_with_workers_killed_at_twenty_moments(tmp_path):
-    """The long version, with a limit and two workers."""
-    check(told_by("many", tmp_path)["many"], 18)
+@pytest.mark.parametrize("how", ["alone", "many"])
+def test_a_search_killed_at_twenty_moments(how, tmp_path):
+    """The long version, in its own process, and with a limit and two workers."""
+    check(told_by(how, tmp_path)[how], 18)
 
 
 def test_control_c_ends_a_search_with_workers_in_order(seen):

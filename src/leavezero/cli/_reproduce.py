@@ -45,7 +45,9 @@ def reproduce_table(name: str, wish: Wish, *, out: Path, n_jobs: int) -> None:
     _tell(f"{reproduction.title}. Lines, tables and figures: {folder}")
     for data, reason in found.missing.items():
         _tell(f"{data} is left out. {reason}")
-    lines = _run(found, folder, n_jobs)
+    done = _run(found, folder, n_jobs)
+    lines = {part: done.get(part) or _known(folder, part) for part in reproduction.parts}
+    lines = {part: told for part, told in lines.items() if told}
     _show(reproduction, lines, found, folder)
 
 
@@ -66,6 +68,12 @@ def _run(found: Plan, folder: Path, n_jobs: int) -> dict[str, list[dict[str, obj
             keys = study.keys()
             lines[part] = [line for line in read_lines(path) if line["key"] in keys]
     return lines
+
+
+def _known(folder: Path, part: str) -> list[dict[str, object]]:
+    """Return what earlier calls have done of a part that was not asked for now."""
+    path = folder / f"{part}.jsonl"
+    return read_lines(path) if path.exists() else []
 
 
 def _run_part(part: str, study: Runnable, path: Path, progress: Progress, n_jobs: int) -> None:

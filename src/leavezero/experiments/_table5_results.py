@@ -72,6 +72,12 @@ class Table5Results:
         """Return the mean difference to the baseline's regret, with its interval."""
         return mean_and_interval(np.subtract(self.regrets(way), self.regrets(self.baseline)))
 
+    def difference_over_splits(self, way: str) -> tuple[float, float, float]:
+        """Return the mean difference on these data sets, with its interval over splits."""
+        gaps = [self.errors[way][name] - self.errors[self.baseline][name] for name in self.data]
+        n_splits = min(map(len, gaps))
+        return mean_and_interval(np.mean([gap[:n_splits] for gap in gaps], axis=0))
+
 
 def table5_results(lines: Iterable[Line]) -> Table5Results:
     """Return what the lines of a :class:`Table5` say.
