@@ -24,21 +24,26 @@ X, Y = make_classification(200, 6, flip_y=0.2, random_state=0)
 GRID = {"C": [0.1, 1, 10, 100], "gamma": [0.01, 0.1, 1]}
 
 
-class Slow(ClassifierMixin, BaseEstimator):
-    """Takes a while, so that a worker can be killed at work."""
+def slow_stump(**params):
+    """Return a model that takes a while; its class travels by its content, as one of a notebook."""
 
-    def __init__(self, number=0, seconds=0.5):
-        self.number = number
-        self.seconds = seconds
+    class Slow(ClassifierMixin, BaseEstimator):
+        """Takes a while, so that a worker can be killed at work."""
 
-    def fit(self, X, y):
-        time.sleep(self.seconds)
-        self.classes_ = np.unique(y)
-        self.at_ = np.quantile(X[:, 0], self.number / 10)
-        return self
+        def __init__(self, number=0, seconds=0.5):
+            self.number = number
+            self.seconds = seconds
 
-    def predict(self, X):
-        return self.classes_[(X[:, 0] > self.at_).astype(int)]
+        def fit(self, X, y):
+            time.sleep(self.seconds)
+            self.classes_ = np.unique(y)
+            self.at_ = np.quantile(X[:, 0], self.number / 10)
+            return self
+
+        def predict(self, X):
+            return self.classes_[(X[:, 0] > self.at_).astype(int)]
+
+    return Slow(**params)
 
 
 def grid_search(**more):
@@ -47,7 +52,7 @@ def grid_search(**more):
 
 def slow_search(**more):
     grid = {"number": range(8)}
-    return GridSearchLZO(Slow(), grid, n_jobs=2, random_state=0, n_replicates=2, **more)
+    return GridSearchLZO(slow_stump(), grid, n_jobs=2, random_state=0, n_replicates=2, **more)
 
 
 def scores(search):
@@ -78,7 +83,6 @@ def dask_client():
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
-        client.upload_file(__file__)  # the class above
         yield client
 
 
@@ -87,13 +91,7 @@ def ray():
     ray = pytest.importorskip("ray")
     from ray.util.joblib import register_ray
 
-    here = os.path.dirname(__file__)
-    ray.init(
-        num_cpus=2,
-        include_dashboard=False,
-        logging_level="error",
-        runtime_env={"env_vars": {"PYTHONPATH": here}},
-    )
+    ray.init(num_cpus=2, include_dashboard=False, logging_level="error")
     register_ray()
     yield ray
     ray.shutdown()
@@ -168,7 +166,7 @@ def test_lost_workers_of_this_machine_are_replaced_a_few_times(n_deaths, tmp_pat
             (path / str(time.time())).touch()
             os._exit(1)
 
-    class Dying(Slow):
+    class Dying(type(slow_stump())):
         def fit(self, X, y):
             if self.number == 3:
                 dies(tmp_path)
