@@ -220,7 +220,7 @@ def test_a_journal_of_another_search_is_refused(tmp_path):
     (tmp_path / "text").write_text("no journal")
     text = select(tmp_path / "a.csv", *words, "--journal", str(tmp_path / "text"))
     assert text.exit_code == 2, text.output
-    assert text.stderr.startswith("--journal: The file ")
+    assert text.stderr.strip().startswith("--journal: The file ")
     nowhere = select(tmp_path / "a.csv", *words, "--journal", str(tmp_path / "no" / "file"))
     assert nowhere.exit_code == 2, nowhere.output
     assert "The journal cannot be written. Name a file in a folder" in nowhere.stderr

@@ -47,12 +47,14 @@ def slow_stump(**params):
 
 
 def grid_search(**more):
-    return GridSearchLZO(SVC(), GRID, n_jobs=2, random_state=0, n_replicates=2, **more)
+    given = {"n_jobs": 2, "random_state": 0, "n_replicates": 2} | more
+    return GridSearchLZO(SVC(), GRID, **given)
 
 
 def slow_search(**more):
     grid = {"number": range(8)}
-    return GridSearchLZO(slow_stump(), grid, n_jobs=2, random_state=0, n_replicates=2, **more)
+    given = {"n_jobs": 2, "random_state": 0, "n_replicates": 2} | more
+    return GridSearchLZO(slow_stump(), grid, **given)
 
 
 def scores(search):
@@ -71,10 +73,12 @@ def kill_after(seconds, pid):
 
 @pytest.fixture(scope="module")
 def references():
-    return {"grid": scores(grid_search().fit(X, Y)), "slow": scores(slow_search().fit(X, Y))}
+    """Return the scores of searches in this process."""
+    grid, slow = grid_search(n_jobs=1).fit(X, Y), slow_search(n_jobs=1).fit(X, Y)
+    return {"grid": scores(grid), "slow": scores(slow)}
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def dask_client():
     distributed = pytest.importorskip("distributed")
     with (
@@ -86,7 +90,7 @@ def dask_client():
         yield client
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def ray():
     ray = pytest.importorskip("ray")
     from ray.util.joblib import register_ray
