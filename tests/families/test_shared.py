@@ -1,6 +1,7 @@
 """Models that are fitted and asked together say what each says by itself."""
 
 import gc
+import pickle
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,8 @@ from sklearn.neighbors import (
     KNeighborsRegressor,
     RadiusNeighborsClassifier,
 )
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR
 
 from leavezero import GridSearchLZO
@@ -399,3 +402,25 @@ def test_said_together_of_nobody():
     """Models that know no company are asked one by one."""
     X, y, _, _ = table(0)
     assert said_together([KNeighborsClassifier().fit(X, y)], X) is None
+
+
+@pytest.mark.parametrize(
+    "models",
+    [
+        [SVC(C=c) for c in (0.5, 2.0)],
+        [KNeighborsClassifier(k) for k in (1, 4)],
+        [make_pipeline(StandardScaler(), SVC(C=c)) for c in (0.5, 2.0)],
+    ],
+)
+def test_models_from_another_process_remember_what_they_share(models):
+    X, y, *_ = table(0)
+    family = family_of(models[0])
+    family.fit_many(models, X, y)
+    expected = family.respond_many(models, X)
+    travelled = [pickle.loads(pickle.dumps(model)) for model in models]
+    last = travelled[0][-1] if isinstance(travelled[0], Pipeline) else travelled[0]
+    assert family_of(last).respond_many([last], X) is None
+    family.remember(travelled, X, y)
+    assert family_of(last).respond_many([last], X) is not None
+    for said, before in zip(family.respond_many(travelled, X), expected, strict=True):
+        np.testing.assert_array_equal(said["predict"], before["predict"])

@@ -2,9 +2,10 @@
 
 from leavezero.engine._conclude import Conclusion, Confirmation, conclude, witness_of
 from leavezero.engine._cost import fits_are_dear
-from leavezero.engine._draw import Replicates, draw_replicates, replicate_size
+from leavezero.engine._draw import Replicates, draw_more, draw_replicates, replicate_size
 from leavezero.engine._finals import both_heard, main_scores
 from leavezero.engine._groups import Task, plan_of
+from leavezero.engine._grow import LOOKS, until_separated
 from leavezero.engine._journal import Journal, OpenJournal
 from leavezero.engine._journal_identity import Part, identity
 from leavezero.engine._journal_models import TRUSTED as TRUSTED_TYPES
@@ -38,6 +39,7 @@ from leavezero.engine._workers_handles import prepare_workers
 
 __all__ = [
     "ESTIMATOR",
+    "LOOKS",
     "SINGLE",
     "TRUSTED_TYPES",
     "AllAtOnce",
@@ -81,6 +83,7 @@ __all__ = [
     "contenders",
     "crew_for",
     "default_metric",
+    "draw_more",
     "draw_replicates",
     "fits_are_dear",
     "identity",
@@ -103,5 +106,6 @@ __all__ = [
     "score_replicates",
     "standard_error",
     "summarize_journal",
+    "until_separated",
     "witness_of",
 ]

@@ -1,6 +1,6 @@
 """The validation set: all replicates together, drawn once before any fit."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -86,10 +86,32 @@ def _draw(
     if sample_weight is not None and fitted.sample(1, stream(root, "glance")).origins is None:
         fitted.fit(X, y, sample_weight=sample_weight, **given)  # V is drawn by weight instead
         weighted = True
-    draws = [fitted.sample(size, stream(root, "replicate", r)) for r in range(n_replicates)]
-    rows = ValidationSet.concatenate(draws)
+    rows = ValidationSet.concatenate(_some(fitted, size, range(n_replicates), root))
     references = None if rows.reference_codes is None else fitted.references_
     return fitted, Replicates(rows, n_replicates, classes, references, weighted=weighted)
+
+
+def _some(
+    fitted: Any, size: int, replicates: range, root: np.random.SeedSequence
+) -> list[ValidationSet]:
+    return [fitted.sample(size, stream(root, "replicate", r)) for r in replicates]
+
+
+def draw_more(
+    fitted: Any, drawn: Replicates, n_replicates: int, root: np.random.SeedSequence
+) -> Replicates:
+    """Return V with more replicates by the augmenter that drew it; the first are as they were."""
+    size, more = len(drawn.rows) // drawn.n_replicates, range(drawn.n_replicates, n_replicates)
+    with limited_threads(), config_context(array_api_dispatch=False):
+        rows = ValidationSet.concatenate([drawn.rows, *_some(fitted, size, more, root)])
+    nothing: dict[str, Any] = {}  # is known yet of references on the larger V
+    return replace(
+        drawn,
+        rows=rows,
+        n_replicates=n_replicates,
+        calibrations=nothing,
+        reference_scores=dict(nothing),
+    )
 
 
 def replicate_size(validation_size: float, n_replicates: int, n_samples: int, owner: str) -> int:

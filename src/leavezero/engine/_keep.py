@@ -9,6 +9,8 @@ import numpy as np
 
 from leavezero.engine._run import Record
 
+IN_MEMORY = 2**26  # bytes of pickled models; more are put on disk
+
 
 class Keeper(Protocol):
     """Says which models a worker should send back, and holds them."""
@@ -56,11 +58,12 @@ class BestModel:
 
 
 class AllModels:
-    """Keeps every model, on disk where it can be pickled; any of them may be chosen."""
+    """Keeps every model, on disk where they are large; any of them may be chosen."""
 
     def __init__(self) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="leavezero-")  # private to the user
         self._in_memory: dict[int, Any] = {}
+        self._left = IN_MEMORY
 
     def floor(self) -> float:
         """Return a score that every model reaches."""
@@ -74,9 +77,13 @@ class AllModels:
         try:
             content = pickle.dumps(record.model)
         except Exception:  # pickle raises anything
+            content = b""
+        self._in_memory.pop(row, None)
+        if len(content) <= self._left:
+            self._left -= len(content)
             self._in_memory[row] = record.model
-            return
-        self._path(row).write_bytes(content)
+        else:
+            self._path(row).write_bytes(content)
 
     def model_of(self, row: int) -> Any:
         """Return a model that was put away by this very object."""

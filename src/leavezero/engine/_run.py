@@ -199,7 +199,7 @@ def run_group(job: Job, group: Group, floor: float) -> list[Record]:
     if models is None:
         return [run_trial(job, trial, floor) for trial in group.trials]
     fitted = time.perf_counter()
-    said = _said_together(job, group.family, models)
+    said = said_together(job, group.family, models)
     asked = (time.perf_counter() - fitted) / n_trials
     each = (fitted - started) / n_trials
     records = (
@@ -219,7 +219,7 @@ def _fitted_together(job: Job, group: Group) -> list[Any]:
     return models
 
 
-def _said_together(
+def said_together(
     job: Job, family: Any, models: list[Any]
 ) -> Sequence[Mapping[str, AnyArray] | None]:
     """Return what models that were fitted together say of V, where that is faster and not large."""
@@ -275,10 +275,10 @@ def _judged(
         verdicts: Mapping[str, Verdict] = sight.verdicts
         errors: dict[str, str] = {}
         if job.draws:
-            verdicts, errors = _verdicts(job, model, job.replicates, job.metrics, said)
+            verdicts, errors = verdicts_on(job, model, job.replicates, job.metrics, said)
         on_data: dict[str, Verdict] = {}
         if job.given is not None:  # an error on the data is one on V too
-            on_data, _ = _verdicts(job, model, job.given, _training_metrics(job))
+            on_data, _ = verdicts_on(job, model, job.given, _training_metrics(job))
     scored = time.perf_counter()
     main = _main_score(job, verdicts)
     sent = trial.passes is not None or main >= floor or floor == -np.inf
@@ -334,7 +334,7 @@ def _rows_of(value: Any, rows: Ints, n_rows: int) -> Any:
     return value
 
 
-def _verdicts(
+def verdicts_on(
     job: Job,
     model: Any,
     replicates: Replicates,

@@ -128,6 +128,25 @@ def lead_errors(witness: Witness, best: int) -> Floats:
     return np.array([standard_error(gains[best] - row, witness) for row in gains])
 
 
+def anytime_radius(n_units: float, n_aimed: float, level: float = LEVEL) -> float:
+    """Return how many standard deviations a mean of n units is off by at most, at any n.
+
+    Half the width of a confidence sequence: it may be looked at after every unit. By the
+    normal mixture of Robbins for means with estimated variance (Waudby-Smith, Arbour, Sinha,
+    Kennedy and Ramdas, 2021), tightest near ``n_aimed`` units; it needs dozens of them.
+
+    Examples
+    --------
+    >>> from leavezero.engine._statistics import anytime_radius
+    >>> round(anytime_radius(100, 100), 2), round(anytime_radius(10_000, 100), 3)
+    (0.3, 0.038)
+    """
+    tail = -2 * np.log(1 - level)
+    growth = n_units * (tail + np.log(tail + 1)) / n_aimed
+    bound = np.log(np.sqrt(growth + 1) / (1 - level))
+    return float(np.sqrt(2 * (growth + 1) / (n_units * growth) * bound))
+
+
 def _bootstrap_counts(n_drawn: int, n_resamples: int, rng: np.random.Generator) -> Ints:
     """Return how often each of n things is drawn when n are drawn with replacement."""
     drawn = rng.integers(n_drawn, size=(n_resamples, n_drawn))

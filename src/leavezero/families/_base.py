@@ -96,6 +96,13 @@ class Family(ABC):
         """Return how many estimators like this one are fitted together at most."""
         return MOST_TOGETHER
 
+    def order_key(self, estimator: Any) -> Any:
+        """Return what orders estimators that share something, those with most in common together.
+
+        Where they are too many for one task, they are parted along this order.
+        """
+        return 0
+
     def fit_many(
         self, estimators: list[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None
     ) -> None:
@@ -104,6 +111,14 @@ class Family(ABC):
         What cannot be fitted together is an error; the estimators are then fitted one by one.
         """
         raise ValueError(f"the family {self.name} fits its estimators one by one.")
+
+    def remember(self, models: list[Any], X: Table, y: AnyArray) -> None:
+        """Note what :meth:`respond_many` needs of models that were fitted together elsewhere.
+
+        X and y are what they were fitted to. What a fit notes beside its models stays behind when
+        they travel from another process.
+        """
+        return
 
     def respond_many(self, models: list[Any], X: Table) -> Sequence[Mapping[str, AnyArray]] | None:
         """Return what models fitted together say of rows, by method; None if it is no faster.

@@ -24,6 +24,7 @@ from leavezero.families._shared_neighbors import (
     fit_together,
     given_neighbors,
     other_neighbors,
+    remember,
     said_together,
     search_of,
 )
@@ -91,6 +92,10 @@ class NeighborsFamily(Family):
         """Fit the estimators one by one, which costs little; weights are refused, as they do."""
         check_no_weights(estimators[0], sample_weight)
         fit_together(estimators, X, y)
+
+    def remember(self, models: list[Any], X: Table, y: AnyArray) -> None:
+        """Note that the models have their rows in common."""
+        remember(models, X, y)
 
     def respond_many(self, models: list[Any], X: Table) -> list[dict[str, AnyArray]] | None:
         """Return labels and probabilities, or means, from one look for the neighbours.

@@ -55,10 +55,15 @@ def fit_together(estimators: list[Any], X: Table, y: AnyArray) -> None:
     """Fit k-NN models with one search, and remember that they share it."""
     for estimator in estimators:
         estimator.fit(X, y)
-    most = max(int(estimator.n_neighbors) for estimator in estimators)
-    company = Company(X, y, most, len(estimators))
-    for estimator in estimators:
-        _COMPANIES[estimator] = (company, estimator.effective_metric_params_)
+    remember(estimators, X, y)
+
+
+def remember(models: list[Any], X: Table, y: AnyArray) -> None:
+    """Note that k-NN models were fitted to the same rows."""
+    most = max(int(model.n_neighbors) for model in models)
+    company = Company(X, y, most, len(models))
+    for model in models:
+        _COMPANIES[model] = (company, model.effective_metric_params_)
 
 
 def said_together(models: list[Any], X: Table) -> list[dict[str, AnyArray]] | None:

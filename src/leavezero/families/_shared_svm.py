@@ -44,9 +44,14 @@ def fit_together(
     """Fit machines of one kernel, and remember its width."""
     for estimator in estimators:
         estimator.fit(X, y, sample_weight=sample_weight)
-    gamma = kernel_gamma(estimators[0], fitted_rows(estimators[0], X))
-    for estimator in estimators:
-        _GAMMAS[estimator] = (gamma, estimator.support_)
+    remember(estimators, X)
+
+
+def remember(models: list[Any], X: Table) -> None:
+    """Note the width of the kernel of machines that were fitted to these rows."""
+    gamma = kernel_gamma(models[0], fitted_rows(models[0], X))
+    for model in models:
+        _GAMMAS[model] = (gamma, model.support_)
 
 
 def said_together(models: list[Any], X: Table) -> list["Spoken"] | None:

@@ -16,7 +16,7 @@ from leavezero.families._fitted_to import (
     fitted_weights,
     other_rows,
 )
-from leavezero.families._shared_svm import fit_together, kernel_name, said_together
+from leavezero.families._shared_svm import fit_together, kernel_name, remember, said_together
 from leavezero.families._svm_kernel import Kernel, kernel_of
 from leavezero.families._svm_step import Machine, doubt_free, sinks
 from leavezero.families._svm_votes import decide, dense_coefs, pair_coefs
@@ -70,6 +70,10 @@ class SVCFamily(Family):
         """Fit the estimators one by one: a shared kernel would give no model of their class."""
         fit_together(estimators, X, y, sample_weight)
 
+    def remember(self, models: list[Any], X: Table, y: AnyArray) -> None:
+        """Note the width of the kernel."""
+        remember(models, X)
+
     def respond_many(self, models: list[Any], X: Table) -> Sequence[Mapping[str, AnyArray]] | None:
         """Return labels and decision values, the kernel computed once; to rounding."""
         return said_together(models, X)
@@ -117,6 +121,10 @@ class SVRFamily(Family):
     ) -> None:
         """Fit the estimators one by one: a shared kernel would give no model of their class."""
         fit_together(estimators, X, y, sample_weight)
+
+    def remember(self, models: list[Any], X: Table, y: AnyArray) -> None:
+        """Note the width of the kernel."""
+        remember(models, X)
 
     def respond_many(self, models: list[Any], X: Table) -> Sequence[Mapping[str, AnyArray]] | None:
         """Return predictions, the kernel computed once; to rounding."""

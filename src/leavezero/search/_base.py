@@ -18,6 +18,7 @@ from leavezero._typing import AnyArray, Ints, RandomState, Table
 from leavezero.augment import Choice, ValidationSet, resolve_augmenter
 from leavezero.engine import (
     ESTIMATOR,
+    LOOKS,
     SINGLE,
     AllModels,
     BestModel,
@@ -40,6 +41,7 @@ from leavezero.engine import (
     conclude,
     configure,
     crew_for,
+    draw_more,
     draw_replicates,
     fits_are_dear,
     identity,
@@ -50,9 +52,12 @@ from leavezero.engine import (
     resolve_rule,
     resolve_scoring,
     run,
+    until_separated,
 )
 from leavezero.families import family_of
 from leavezero.search._checks import (
+    AUTO,
+    check_auto_replicates,
     check_confirm,
     check_data,
     check_error_score,
@@ -94,7 +99,7 @@ class BaseSearchLZO(
         estimator: Any,
         *,
         augmenter: Any = "auto",
-        n_replicates: int = 10,
+        n_replicates: int | str = 10,
         validation_size: float = 1.0,
         unseen: str = "auto",
         scoring: Any = None,
@@ -184,6 +189,9 @@ class BaseSearchLZO(
         root = seed_sequence(self.random_state)
         planner = Planner(owner)
         strategy = self._strategy(planner, target, root)
+        check_auto_replicates(
+            self.n_replicates, strategy, journal=where is not None, limits=limits, owner=owner
+        )
         looks = self._looks(planner, routed)
         if limits.any:
             prepare_workers()  # they take seconds, in which V is drawn
@@ -192,19 +200,31 @@ class BaseSearchLZO(
             augmenter, replicates = None, _the_data(self._template(), X, target, labeled)
         else:
             augmenter, replicates = self._draw(X, target, labeled, routed, planner, strategy, root)
-        job = self._job(X, target, labeled, replicates, scoring, routed, strategy, root)
-        job = replace(job, looks=looks, draws=self.unseen != "only")
+
+        def job_with(rows: Replicates) -> Job:
+            made = self._job(X, target, labeled, rows, scoring, routed, strategy, root)
+            return replace(made, looks=looks, draws=self.unseen != "only")
+
+        job = job_with(replicates)
         monitor = Monitor(self, X, target, next(iter(routed.fit.values())), strategy.n_trials)
         self.scorer_ = scoring.scorers
         self.augmenter_ = augmenter
-        self.validation_set_ = None if augmenter is None else replicates.rows
-        self.n_splits_ = replicates.n_replicates
         opened = self._opened(where, job, planner, augmenter, routed, limits)
         with opened as journal, closing(self._keeper(rule, looks)) as own:
             keeper = own if journal is None else journal.keeper(own)
             fits: dict[str, Any] = {"n_jobs": self.n_jobs, "journal": journal}
             with crew_for(job, limits, owner=owner, **fits) as crew:
                 outcome = run(job, strategy, keeper, watch=monitor.hear, crew=crew, **fits)
+            if self.n_replicates == AUTO and not replicates.given:
+                job, outcome = until_separated(
+                    job,
+                    outcome,
+                    keeper,
+                    lambda drawn, most: job_with(self._more(augmenter, drawn, most, root)),
+                    self.n_jobs,
+                )
+            self.validation_set_ = None if augmenter is None else job.replicates.rows
+            self.n_splits_ = job.replicates.n_replicates
             interrupt = self._conclude(job, outcome, keeper, rule, routed, root)
         monitor.end()
         if interrupt is not None:
@@ -324,11 +344,13 @@ class BaseSearchLZO(
         """Choose what draws V, tell it where the user wants to hear, and draw."""
         started = time.perf_counter()
         n_rows, owner = len(target), type(self).__name__
-        size = replicate_size(self.validation_size, self.n_replicates, n_rows, owner)
+        auto = self.n_replicates == AUTO
+        most: Any = LOOKS[-1] if auto else self.n_replicates
+        size = replicate_size(self.validation_size, most, n_rows, owner)
         shape = getattr(X, "shape", (n_rows, 1))
         n_columns = int(np.prod(shape[1:])) if len(shape) > 1 else 1
         candidates = planner.candidates or [Planner(owner).candidate(self._template(), {})]
-        n_new_rows = size * self.n_replicates
+        n_new_rows = size * most
         dear = fits_are_dear(candidates, strategy.n_trials, n_rows, n_columns, n_new_rows)
         members = self._members().values()
         choice: Choice = resolve_augmenter(
@@ -351,8 +373,8 @@ class BaseSearchLZO(
             target,
             sample_weight=routed.sample_weight,
             groups=routed.groups,
-            n_replicates=self.n_replicates,
-            validation_size=self.validation_size,
+            n_replicates=LOOKS[0] if auto else most,
+            validation_size=size,
             root=root,
             owner=owner,
         )
@@ -365,6 +387,16 @@ class BaseSearchLZO(
         self.draw_time_ = time.perf_counter() - started
         say(f"{owner}: drawing V took {self.draw_time_:.2g} s.", 1, self.verbose)
         return augmenter, replicates
+
+    def _more(
+        self, augmenter: Any, drawn: Replicates, most: int, root: np.random.SeedSequence
+    ) -> Replicates:
+        """Draw more of V, for candidates whose scores are too near to choose."""
+        started, owner = time.perf_counter(), type(self).__name__
+        say(f"{owner}: the best are near; V gets {most} replicates.", 1, self.verbose)
+        replicates = draw_more(augmenter, drawn, most, root)
+        self.draw_time_ += time.perf_counter() - started
+        return replicates
 
     def _job(
         self,
@@ -432,11 +464,11 @@ class BaseSearchLZO(
         return self.unseen == "only" or any(_has_family(model) for model in models)
 
     def _keeper(self, rule: Rule, looks: bool) -> Keeper:
-        if not self.refit:
+        if not self.refit and self.n_replicates != AUTO:
             return NoModel()
         # A score that waits for the word on other candidates is not known when the model is.
         by_score = isinstance(rule, HighestScore) and self.confirm is None
-        by_score = by_score and (not looks or self.unseen == "only")
+        by_score = by_score and (not looks or self.unseen == "only") and self.n_replicates != AUTO
         return BestModel() if by_score and not callable(self.refit) else AllModels()
 
     def _choose(self, conclusion: Conclusion, keeper: Keeper, rows: list[int]) -> None:

@@ -63,7 +63,7 @@ class CandidateSearchLZO(BaseSearchLZO):
         candidates: Any,
         *,
         augmenter: Any = "auto",
-        n_replicates: int = 10,
+        n_replicates: int | str = 10,
         validation_size: float = 1.0,
         unseen: str = "auto",
         scoring: Any = None,

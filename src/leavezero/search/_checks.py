@@ -14,8 +14,10 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 from leavezero._tables import count_rows, plain
 from leavezero._typing import AnyArray, Table
 from leavezero.augment import takes_unlabeled
-from leavezero.engine import Journal
+from leavezero.engine import AllAtOnce, Journal, Limits, Strategy
 from leavezero.search._labels import last_step
+
+AUTO = "auto"  # as many replicates as the choice needs
 
 
 def check_estimator_kind(estimator: Any, owner: str, *, own_score: bool = True) -> None:
@@ -131,6 +133,29 @@ def check_confirm(confirm: Any, refit: Any, owner: str) -> None:
             f"confirm of {owner} decides by a metric, and refit is a callable. Set confirm=None, "
             "or refit to the name of a metric."
         )
+
+
+def check_auto_replicates(
+    n_replicates: Any, strategy: Strategy, *, journal: bool, limits: Limits, owner: str
+) -> None:
+    """Raise where V is to grow with the need, and models cannot be asked again for that."""
+    if not isinstance(n_replicates, str):
+        return
+    if n_replicates != AUTO:
+        raise ValueError(
+            f'n_replicates of {owner} must be a positive int or "auto", got {n_replicates!r}.'
+        )
+    reasons = {
+        "proposes its candidates in rounds": not isinstance(strategy, AllAtOnce),
+        "has a journal, which keeps scores and no models": journal,
+        "has a limit, which ends with a candidate's task": limits.any,
+    }
+    for reason, holds in reasons.items():
+        if holds:
+            raise ValueError(
+                f'n_replicates of {owner} is "auto", which asks all models again until the best '
+                f"is told from the others, and this search {reason}. Give a number, such as 10."
+            )
 
 
 def check_pairwise(estimator: Any, augmenter: Any, owner: str) -> None:

@@ -28,8 +28,12 @@ class GridSearchLZO(BaseSearchLZO):
         What draws the validation set. "auto" chooses by the kind of data, and adds reference
         models that calibrate the score where the candidates' fits are dear enough to pay for
         them; :class:`LabelInvariantMixup` is the paper's own.
-    n_replicates : int, default=10
-        How many independent validation sets are drawn; scores are averaged over them.
+    n_replicates : int or "auto", default=10
+        How many independent validation sets are drawn; scores are averaged over them. "auto"
+        draws one, then three, then ten, until the best candidate's lead over every other is
+        beyond chance in drawing them (95 %, at whatever moment one looks); ``n_splits_`` says how
+        many it took. It asks all models again, so it needs all candidates at once, no journal and
+        no limits, and a metric that is a mean over rows: others take ten.
     validation_size : float or int, default=1.0
         The rows of one replicate: a float is a share of the given rows (all replicates together
         have at most 200,000 rows then), an int the number itself.
@@ -173,7 +177,7 @@ class GridSearchLZO(BaseSearchLZO):
         param_grid: Any,
         *,
         augmenter: Any = "auto",
-        n_replicates: int = 10,
+        n_replicates: int | str = 10,
         validation_size: float = 1.0,
         unseen: str = "auto",
         scoring: Any = None,

@@ -201,7 +201,7 @@ class OptunaSearchLZO(BaseSearchLZO):
         n_passes: int = 10,
         study: Any = None,
         augmenter: Any = "auto",
-        n_replicates: int = 10,
+        n_replicates: int | str = 10,
         validation_size: float = 1.0,
         unseen: str = "auto",
         scoring: Any = None,

@@ -67,7 +67,7 @@ class RandomizedSearchLZO(BaseSearchLZO):
         *,
         n_iter: int = 10,
         augmenter: Any = "auto",
-        n_replicates: int = 10,
+        n_replicates: int | str = 10,
         validation_size: float = 1.0,
         unseen: str = "auto",
         scoring: Any = None,
