@@ -4,7 +4,8 @@ from inspect import signature
 from typing import Any
 
 import numpy as np
-from scipy import sparse
+from scipy import linalg, sparse
+from scipy.linalg import lapack
 from sklearn.utils import check_array
 from sklearn.utils.class_weight import compute_class_weight
 
@@ -81,27 +82,24 @@ def too_large(n_rows: int, n_columns: int, n_scores: int = 1) -> bool:
     return max(n_rows * min(n_rows, n_columns), side * side) > MOST_CELLS
 
 
-def dense_columns(rows: Any) -> Floats:
-    """Return at most as many columns as rows, turned so that all inner products are kept.
+def dense_columns(rows: Any, coef: Floats) -> tuple[Floats, Floats]:
+    """Return at most as many columns as rows, and the coefficients that give the same scores.
 
-    A penalty on the squared coefficients does not notice the turn.
+    Wide rows are turned so that all inner products are kept: a penalty on the squared coefficients
+    does not notice. The products' triangular factor has such columns.
     """
     n_rows, n_columns = rows.shape
     if n_columns <= n_rows:
-        return np.asarray(rows.toarray() if sparse.issparse(rows) else rows)
+        return np.asarray(rows.toarray() if sparse.issparse(rows) else rows), coef
     products = rows @ rows.T
     products = np.asarray(products.toarray() if sparse.issparse(products) else products)
-    values, vectors = np.linalg.eigh(products)
-    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
-
-
-def turned_coef(coef: Floats, rows: Any, columns: Floats) -> Floats:
-    """Return the coefficients of the columns of ``dense_columns`` that give the same scores."""
-    if rows.shape[1] <= rows.shape[0]:
-        return coef
-    squares = np.einsum("ij,ij->j", columns, columns)
-    squares[squares <= squares.max(initial=0.0) * 1e-12] = np.inf
-    return np.asarray((rows @ coef.T).T @ columns / squares)
+    factor, order, rank, _ = lapack.dpstrf(products, lower=1)
+    order, factor = order - 1, np.tril(factor)[:, :rank]
+    columns = np.empty_like(factor)
+    columns[order] = factor
+    scores = np.asarray(rows @ coef.T)[order[:rank]]
+    turned = linalg.solve_triangular(factor[:rank], scores, lower=True, check_finite=False)
+    return columns, np.asarray(turned).T
 
 
 def _column(model: Any, y: AnyArray, n_rows: int) -> AnyArray:

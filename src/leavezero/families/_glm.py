@@ -15,7 +15,6 @@ from leavezero.families._fitted_to import (
     fitted_rows,
     fitted_weights,
     too_large,
-    turned_coef,
 )
 from leavezero.families._newton import leave_out
 
@@ -65,8 +64,7 @@ def _step(model: Any, rows: Any, targets: Floats, weights: Floats) -> tuple[Floa
     The objective is a mean over the rows plus alpha |b|^2 / 2, so a row takes its share of the
     penalty with it.
     """
-    columns = dense_columns(rows)
-    coef = turned_coef(model.coef_[None], rows, columns)[0]
+    columns, (coef,) = dense_columns(rows, model.coef_[None])
     total, n_rows = float(weights.sum()), len(columns)
     pull = model.alpha * coef
     strength = model.alpha * total

@@ -318,7 +318,8 @@ class _Problem:
     @classmethod
     def of(cls, model: Any, rows: Any, targets: Floats, weights: Floats) -> "_Problem":
         """Return the decomposition of what the model solves."""
-        rows = dense_columns(rows) if sparse.issparse(rows) else rows
+        if sparse.issparse(rows):
+            rows, _ = dense_columns(rows, np.zeros((0, rows.shape[1])))
         roots = np.sqrt(weights)
         own = np.zeros(len(rows))
         middle: Any = 0.0

@@ -17,7 +17,6 @@ from leavezero.families._fitted_to import (
     fitted_rows,
     fitted_weights,
     too_large,
-    turned_coef,
     with_class_weight,
 )
 from leavezero.families._newton import Step, leave_out
@@ -103,8 +102,7 @@ class LinearSVRFamily(Family):
 
 def _with_intercept(model: Any, rows: Any) -> tuple[Floats, Floats]:
     """Return rows and coefficients; the intercept is one of them, as liblinear penalizes it."""
-    columns = dense_columns(rows)
-    coefs = turned_coef(np.atleast_2d(model.coef_), rows, columns)
+    columns, coefs = dense_columns(rows, np.atleast_2d(model.coef_))
     if not model.fit_intercept:
         return columns, coefs
     constant = float(model.intercept_scaling)

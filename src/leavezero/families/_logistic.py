@@ -18,7 +18,6 @@ from leavezero.families._fitted_to import (
     fitted_codes,
     fitted_rows,
     too_large,
-    turned_coef,
     with_class_weight,
 )
 from leavezero.families._newton import CLOSEST, JITTER, leave_out
@@ -132,8 +131,7 @@ def _with_intercept(model: Any, rows: Any) -> tuple[Floats, Floats, Floats]:
 
     liblinear takes the intercept for the coefficient of a constant column and penalizes it.
     """
-    columns = dense_columns(rows)
-    coef = turned_coef(model.coef_, rows, columns)
+    columns, coef = dense_columns(rows, model.coef_)
     penalties = np.full(columns.shape[1], _strength(model))
     if not model.fit_intercept:
         return columns, penalties, coef

@@ -58,27 +58,39 @@ def leave_out(
         Gradient of the penalty that leaves together with a row of share 1, where an objective is
         a mean over the rows; ``shares`` says how much of it goes with each row.
     """
-    hessian = (rows * second[:, None]).T @ rows
-    directions, decrement = _solve(hessian, penalties, rows, gradient)
-    own = np.einsum("ij,ij->i", rows, directions)
+    own, pulled, decrement = _solve(_hessian(rows, second), penalties, rows, gradient, pull)
     move = own * first
-    if pull is not None and shares is not None:
-        move = move + shares * (directions @ pull)
+    if pulled is not None and shares is not None:
+        move = move + shares * (rows @ pulled)
     leverages = own * second
     gain = move / np.maximum(1.0 - leverages, CLOSEST)
     return Step(scores + gain, leverages, decrement)
 
 
+def _hessian(rows: Floats, second: Floats) -> Floats:
+    """Return the curvature of the loss; of roots only one half is computed."""
+    if np.any(second < 0):
+        return (rows * second[:, None]).T @ rows
+    weighted = rows * np.sqrt(second)[:, None]
+    return weighted.T @ weighted
+
+
 def _solve(
-    hessian: Floats, penalties: Floats, rows: Floats, gradient: Floats
-) -> tuple[Floats, float]:
-    """Return H^-1 x for each row x, and g'H^-1 g."""
+    hessian: Floats, penalties: Floats, rows: Floats, gradient: Floats, pull: Floats | None
+) -> tuple[Floats, Floats | None, float]:
+    """Return x'H^-1 x for each row x, H^-1 times the pull, and g'H^-1 g."""
     at = np.arange(len(hessian))
     hessian[at, at] += penalties
     hessian[at, at] += JITTER * max(float(np.trace(hessian)) / len(hessian), 1e-300)
     try:
-        factor = linalg.cho_factor(hessian, check_finite=False)
-        inverse = linalg.cho_solve(factor, np.eye(len(hessian)), check_finite=False)
+        lower = linalg.cholesky(hessian, lower=True, check_finite=False)
     except linalg.LinAlgError:  # a curvature below zero, far from the solution
         inverse = linalg.pinvh(hessian)
-    return rows @ inverse, float(gradient @ inverse @ gradient)
+        own = np.einsum("ij,ij->i", rows @ inverse, rows)
+        return own, None if pull is None else inverse @ pull, float(gradient @ inverse @ gradient)
+    halves = linalg.solve_triangular(lower, rows.T, lower=True, check_finite=False)
+    half = linalg.solve_triangular(lower, gradient, lower=True, check_finite=False)
+    pulled = None
+    if pull is not None:
+        pulled = linalg.cho_solve((lower, True), pull, check_finite=False)
+    return np.einsum("ij,ij->j", halves, halves), pulled, float(half @ half)
