@@ -25,7 +25,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from leavezero import GridSearchLZO
 from leavezero.augment import GaussianAugmenter
-from leavezero.families import _composite
+from leavezero.families import _shared_pipeline
 from leavezero.families._composite import PipelineFamily
 
 PREFIXES = [
@@ -114,7 +114,7 @@ def test_different_steps_part():
     """Another parameter or name of a step before the last, and another kind of last, part."""
     base = make_pipeline(StandardScaler(), PCA(2), Ridge())
     others = [
-        make_pipeline(StandardScaler(), PCA(1), Ridge()),
+        make_pipeline(StandardScaler(), PCA(2, whiten=True), Ridge()),
         make_pipeline(StandardScaler().set_output(transform="pandas"), PCA(2), Ridge()),
         Pipeline([("scale", StandardScaler()), ("pca", PCA(2)), ("ridge", Ridge())]),
         make_pipeline(StandardScaler(), PCA(2), Ridge(fit_intercept=False)),
@@ -160,7 +160,7 @@ def test_rows_that_grow_too_large_are_not_kept(monkeypatch):
     X, y, _ = _data(Ridge(), 2, 0)
     models = [_pipeline([PolynomialFeatures(2)], Ridge(alpha=a)) for a in (0.1, 1.0)]
     FAMILY.fit_many(models, X, y)
-    monkeypatch.setattr(_composite, "MOST_CELLS", 100)
+    monkeypatch.setattr(_shared_pipeline, "MOST_CELLS", 100)
     assert FAMILY.respond_many(models, X) is None
 
 

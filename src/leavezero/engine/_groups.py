@@ -77,6 +77,8 @@ def _parts(trials: list[Trial], family: Family | None, seed: int) -> list[list[T
     if family is None:
         return [trials]
     most = family.most_together(trials[0].candidate.configured(seed))
+    if len(trials) > most:
+        trials = sorted(trials, key=lambda t: family.order_key(t.candidate.configured(seed)))
     return [trials[start : start + most] for start in range(0, len(trials), most)]
 
 

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.compose import ColumnTransformer
 from sklearn.cross_decomposition import PLSSVD
 from sklearn.ensemble import VotingClassifier, VotingRegressor
@@ -14,17 +13,20 @@ from sklearn.feature_selection import SelectorMixin, VarianceThreshold
 from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.utils import get_tags
 
-from leavezero._tables import count_rows, take_rows
 from leavezero._typing import AnyArray, Bools, Floats, Table
 from leavezero.families._base import MOST_TOGETHER, Family, Kind, Unseen
 from leavezero.families._registry import family_of
-from leavezero.families._together import blocks_of, digest, fit_each, n_columns
+from leavezero.families._shared_pipeline import (
+    ask_pipelines,
+    fit_pipelines,
+    last_shares,
+    n_components_asked,
+    pipeline_key,
+    remember_pipelines,
+)
 
 NOTHING = (None, "passthrough", "drop")
-METHODS = ("predict", "predict_proba", "decision_function")
-MOST_CELLS = 2**27  # of transformed rows that are kept for all: a gibibyte
 FEW_TOGETHER = 8  # so that other workers have something to do
-PROBE = slice(0, 100)  # rows that tell how wide the others will be
 
 
 class PipelineFamily(Family):
@@ -63,18 +65,20 @@ class PipelineFamily(Family):
 
     def most_together(self, estimator: Any) -> int:
         """Return fewer where only the steps before the last are shared: the rest is one by one."""
-        return FEW_TOGETHER if _last_shares(estimator.steps[-1][1])[0] is None else MOST_TOGETHER
+        return FEW_TOGETHER if last_shares(estimator.steps[-1][1])[0] is None else MOST_TOGETHER
+
+    def order_key(self, estimator: Any) -> Any:
+        """Return PCA's number of components, and what orders the last steps."""
+        last = estimator.steps[-1][1]
+        family, _ = last_shares(last)
+        return n_components_asked(estimator), 0 if family is None else family.order_key(last)
 
     def shares(self, estimator: Any) -> Any:
-        """Return the steps before the last one, and what the last one shares by itself."""
-        *before, (_, last) = estimator.steps
-        asks_more = getattr(estimator, "transform_input", None) is not None  # scikit-learn >= 1.6
-        if estimator.memory is not None or estimator.verbose or asks_more or last in NOTHING:
-            return None
-        prefix, (family, inner) = digest(before), _last_shares(last)
-        if prefix is None:
-            return None
-        return (prefix, "alone") if family is None else (prefix, family.name, inner)
+        """Return the steps before the last one, and what the last one shares by itself.
+
+        The number of components of the first PCA may differ where its solver finds all of them.
+        """
+        return pipeline_key(estimator)
 
     def fit_many(
         self, estimators: list[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None
@@ -88,60 +92,18 @@ class PipelineFamily(Family):
                 "a Pipeline takes no sample_weight. Name the step that it is for, as in "
                 "ridge__sample_weight."
             )
-        lasts = [one.steps[-1][1] for one in estimators]
-        family, _ = _last_shares(lasts[0])
-        rows = X
-        if len(estimators[0].steps) > 1:
-            prefix = estimators[0][:-1]
-            rows = prefix.fit_transform(X, y)
-            for one in estimators:
-                one.steps = [*prefix.steps, one.steps[-1]]
-        if family is None or (len(lasts) == 1 and not getattr(family, "pays_alone", False)):
-            fit_each(lasts, rows, y, None)
-        else:
-            family.fit_many(lasts, rows, y)
+        fit_pipelines(estimators, X, y)
+
+    def remember(self, models: list[Any], X: Table, y: AnyArray) -> None:
+        """Let the last steps note what they share, on the rows that they were fitted to."""
+        remember_pipelines(models, X, y)
 
     def respond_many(self, models: list[Any], X: Table) -> Sequence[Mapping[str, AnyArray]] | None:
         """Return what the last steps say, on rows that the others transform once.
 
         None if the transformed rows are too many to keep.
         """
-        rows = X
-        if len(models[0].steps) > 1:
-            prefix = models[0][:-1]
-            if count_rows(X) * _cells_a_row(prefix.transform(take_rows(X, PROBE))) > MOST_CELLS:
-                return None
-            rows = prefix.transform(X)
-        lasts = [model.steps[-1][1] for model in models]
-        family = family_of(lasts[0])
-        ready = None if family is None else family.respond_many(lasts, rows)
-        return [
-            LastStep(last, rows, told)
-            for last, told in zip(lasts, ready or [{}] * len(lasts), strict=True)
-        ]
-
-
-class LastStep(Mapping[str, AnyArray]):
-    """What a pipeline's last step says of transformed rows, made when it is asked for."""
-
-    def __init__(self, last: Any, rows: Table, ready: Mapping[str, AnyArray]) -> None:
-        self._last, self._rows, self._ready = last, rows, ready
-        self._methods = [method for method in METHODS if hasattr(last, method)]
-
-    def __getitem__(self, method: str) -> AnyArray:
-        if method not in self._methods:
-            raise KeyError(method)
-        if method in self._ready:
-            return self._ready[method]
-        ask = getattr(self._last, method)
-        parts = [ask(block) for block in blocks_of(self._rows, _cells_a_row(self._rows))]
-        return np.concatenate(parts)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._methods)
-
-    def __len__(self) -> int:
-        return len(self._methods)
+        return ask_pipelines(models, X)
 
 
 class VotingFamily(Family):
@@ -178,20 +140,6 @@ class VotingFamily(Family):
             responses = {"predict": np.average(voices, axis=0, weights=_weights(model))}
             return Unseen(kind, responses, known, doubt)
         return Unseen(kind, _elect(model, voices), known, doubt)
-
-
-def _last_shares(last: Any) -> tuple[Family | None, Any]:
-    """Return the family that fits last steps together, and what they share; None twice if not."""
-    family = family_of(last)
-    inner = None if family is None else family.shares(last)
-    return (None, None) if inner is None else (family, inner)
-
-
-def _cells_a_row(rows: Table) -> int:
-    """Return how many numbers a row holds: of a sparse matrix those that are stored."""
-    if sparse.issparse(rows):
-        return 1 + 2 * rows.nnz // max(1, rows.shape[0])  # with the column of each
-    return n_columns(rows)
 
 
 def _family(estimator: Any) -> Family:

@@ -11,7 +11,7 @@ from sklearn.utils import check_array
 from leavezero._tables import count_rows, take_rows
 from leavezero._typing import AnyArray, Floats, Table
 
-_NOT_LEARNED = ("_metadata_request", "_sklearn_output_config")  # what users set by methods
+NOT_LEARNED = ("_metadata_request", "_sklearn_output_config")  # what users set by methods
 BLOCK_CELLS = 2**22  # of rows that are answered at a time: 32 MiB of float64
 
 
@@ -64,7 +64,7 @@ def hand_on(
     Objects in ``shared`` are the same for both; all else is copied.
     """
     changed = {} if changed is None else changed
-    kept = {*target.get_params(deep=False), *_NOT_LEARNED, *changed}
+    kept = {*target.get_params(deep=False), *NOT_LEARNED, *changed}
     learned = {name: value for name, value in vars(source).items() if name not in kept}
     memo: dict[int, Any] = {id(thing): thing for thing in shared}
     vars(target).update(copy.deepcopy(learned, memo), **changed)
