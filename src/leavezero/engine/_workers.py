@@ -190,7 +190,7 @@ class Crew:
                 elif worker.pid in self._nursery.ended:  # something that it began holds the line
                     self._died(worker)
                 elif worker.deadline is not None and time.monotonic() >= worker.deadline:
-                    self._over(self._dismiss(worker), "timeout", worker)
+                    self._over(self._dismiss(worker), "timeout", _elapsed(worker))
         except LostError:
             self._orphaned()
 
@@ -216,7 +216,10 @@ class Crew:
 
     def _take(self, worker: Worker, kind: str, content: Any) -> None:
         """Take what came of a task."""
-        elapsed, task = time.monotonic() - worker.since, worker.rest()
+        if kind == DONE and (took := self._too_long(worker.task, content)) is not None:
+            self._over(self._dismiss(worker), "timeout", took)
+            return
+        elapsed, task = _elapsed(worker), worker.rest()
         self._let_go_if_full(worker)
         if kind == DONE:
             for trial, record in zip(task.group.trials, content, strict=True):
@@ -227,6 +230,15 @@ class Crew:
             self._queue.extend(task.one_by_one())
         else:
             self._fail(task, content, elapsed)
+
+    def _too_long(self, task: _Task, records: list[Record]) -> float | None:
+        """Return the seconds that a task took, by its own clock, if they are more than it had.
+
+        While this process stands still, nobody looks at the deadline.
+        """
+        timeout = self._limits.timeout
+        took = sum(record.fit_time + record.score_time for record in records)
+        return None if timeout is None or took <= timeout * len(task.group.trials) else took
 
     def _watch(self, worker: Worker) -> None:
         """Begin to count a candidate's time, and a worker's memory."""
@@ -255,16 +267,16 @@ class Crew:
         ending = self._nursery.ending(worker)
         task = self._forgotten(worker)
         if ending.over:
-            self._over(task, "memory_limit", worker)
+            self._over(task, "memory_limit", _elapsed(worker))
         else:
-            self._lost(task, ending, time.monotonic() - worker.since)
+            self._lost(task, ending, _elapsed(worker))
 
-    def _over(self, task: _Task, name: str, worker: Worker) -> None:
+    def _over(self, task: _Task, name: str, elapsed: float) -> None:
         """Record a candidate that went over a limit; try those of a group one by one."""
         if len(task.group.trials) > 1:
             self._queue.extend(task.one_by_one())
             return
-        limits, elapsed = self._limits, time.monotonic() - worker.since
+        limits = self._limits
         if name == "timeout":
             assert limits.timeout is not None
             reason = (
@@ -320,7 +332,7 @@ class Crew:
             worker.line.close()
             _kill(worker)
             if worker.task is not None:
-                elapsed = time.monotonic() - worker.since
+                elapsed = _elapsed(worker)
                 self._lost(worker.rest(), "was lost with the one that began it", elapsed)
 
     def _end_running(self) -> None:
@@ -354,6 +366,11 @@ def _failed(
     trial: Trial, reason: str, elapsed: float, ended: tuple[str, float] | None = None
 ) -> Record:
     return Record(trial, {}, {}, elapsed, 0.0, error=reason, ended=ended)
+
+
+def _elapsed(worker: Worker) -> float:
+    """Return the seconds since a worker began its task."""
+    return time.monotonic() - worker.since
 
 
 def _kill(worker: Worker) -> None:
