@@ -1,12 +1,20 @@
 """Scores on rows with weights, soft labels and members."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn import config_context
+from sklearn.datasets import make_classification
+from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.metrics import get_scorer, log_loss, make_scorer
+from sklearn.metrics import get_scorer, log_loss, make_scorer, r2_score
 
 from leavezero.augment import ValidationSet
 from leavezero.engine import Replicates, resolve_metric, score_replicates
+from leavezero.engine._set_scores import share_explained
 
 
 @pytest.fixture
@@ -108,3 +116,27 @@ def test_an_unknown_metric_is_refused(scoring):
     """The message names some that exist."""
     with pytest.raises(ValueError, match="scoring of GridSearchLZO must be a scorer's name"):
         resolve_metric(scoring, "GridSearchLZO")
+
+
+@given(st.integers(0, 2**31), st.booleans(), st.sampled_from([np.float32, np.float64]))
+def test_the_share_explained_is_scikit_learns_bit_for_bit(seed, weighted, kind):
+    rng = np.random.default_rng(seed)
+    y = rng.normal(size=rng.integers(2, 300)).round(int(rng.integers(0, 3)))
+    said = (y + rng.normal(size=len(y))).astype(kind)
+    weight = rng.uniform(0.1, 2.0, len(y)) if weighted else None
+    assert share_explained(said, y, weight) == r2_score(y, said, sample_weight=weight)
+    assert share_explained(y, np.ones(len(y)), None) == r2_score(np.ones(len(y)), y)
+    assert share_explained(np.ones(len(y)), np.ones(len(y)), None) == 1.0
+
+
+def test_parameters_of_a_metric_reach_the_scorer():
+    """The faster ways know none."""
+    X, y = make_classification(100, random_state=0)
+    model = DummyClassifier().fit(X, y)
+    rows = Replicates(ValidationSet(X, y), 1, np.unique(y))
+    plain = resolve_metric("balanced_accuracy", "test")
+    adjusted = replace(plain, constants={"adjusted": True})
+    with config_context(enable_metadata_routing=True):
+        (own,), (moved,) = score_replicates(model, rows, [plain, adjusted])
+    assert own == pytest.approx(0.5)
+    assert moved == pytest.approx(0.0)

@@ -16,7 +16,7 @@ from leavezero.engine._combine import Testimony
 from leavezero.engine._draw import Replicates
 from leavezero.engine._metrics import Metric, metric_for
 from leavezero.engine._responses import Responses
-from leavezero.engine._set_scores import SET_SCORES, answers_for
+from leavezero.engine._set_scores import answers_for, set_score
 
 _RESAMPLING = np.random.SeedSequence(0)  # the same rows for every candidate
 
@@ -197,9 +197,11 @@ def _set_score(
         row, code = np.nonzero(soft > 0)
         at, y = rows[row], replicates.classes[code]
         weight = soft[row, code] * (1.0 if weight is None else weight[row])
-    if metric.name in SET_SCORES and replicates.classes is not None:
+    faster = set_score(metric.name, replicates.classes, y)
+    if faster is not None and not metric.constants and not metric.by_row:
         said = answers_for(metric.name, responses)[at]
-        return SET_SCORES[metric.name](said, y, weight, replicates.classes)
+        if said.ndim == 1:
+            return faster(said, y, weight, replicates.classes)
     if weight is None:
         return float(metric.scorer(responses, at, y, **metric.params_at(at)))
     try:

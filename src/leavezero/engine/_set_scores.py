@@ -10,7 +10,7 @@ import numpy as np
 
 from leavezero._typing import AnyArray, Floats
 
-SetScore = Callable[[AnyArray, AnyArray, Floats | None, AnyArray], float]
+SetScore = Callable[[AnyArray, AnyArray, Floats | None, Any], float]
 
 
 def balanced_accuracy(
@@ -59,16 +59,44 @@ def area_under_curve(
     return float(above @ under / mass)
 
 
+def share_explained(said: AnyArray, y: AnyArray, weight: Floats | None, _: Any = None) -> float:
+    """Return what share of the target's squares around its mean is explained.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> share_explained(np.array([1.0, 2.0, 4.0]), np.array([1.0, 2.0, 3.0]), None)
+    0.5
+    """
+    left = (y - said) ** 2
+    squares = (y - np.average(y, weights=weight)) ** 2
+    if weight is not None:
+        left, squares = weight * left, weight * squares
+    missed, total = float(left.sum()), float(squares.sum())
+    if total == 0:  # scikit-learn's convention for a constant target
+        return float(missed == 0)
+    return 1 - missed / total
+
+
+def set_score(name: str, classes: AnyArray | None, y: AnyArray) -> SetScore | None:
+    """Return the faster way to a score, where there is one for this target."""
+    if name in OF_CLASSES and classes is not None:
+        return OF_CLASSES[name]
+    one_column = np.ndim(y) == 1 and len(y) > 1  # of one row scikit-learn warns
+    return OF_NUMBERS.get(name) if classes is None and one_column else None
+
+
 def answers_for(metric: str, responses: Any) -> AnyArray:
     """Return what a model says, as the metric needs it."""
-    if metric == "balanced_accuracy":
+    if metric in ("balanced_accuracy", *OF_NUMBERS):
         return responses.all_of("predict")
     if hasattr(responses, "decision_function"):  # scikit-learn's order of preference
         return responses.all_of("decision_function")
     return responses.all_of("predict_proba")[:, 1]
 
 
-SET_SCORES: dict[str, SetScore] = {
+OF_CLASSES: dict[str, SetScore] = {
     "balanced_accuracy": balanced_accuracy,
     "roc_auc": area_under_curve,
 }
+OF_NUMBERS: dict[str, SetScore] = {"r2": share_explained}
