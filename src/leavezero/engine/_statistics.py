@@ -157,19 +157,19 @@ def _bootstrap_counts(n_drawn: int, n_resamples: int, rng: np.random.Generator) 
 def _unit_counts(counts: Ints, origins: Ints | None) -> tuple[Floats, Floats]:
     """Return how often each unit was drawn, and whether it was left out altogether."""
     if origins is None:
-        return counts.astype(np.float64), (counts == 0).astype(np.float64)
+        return counts.astype(np.float32), (counts == 0).astype(np.float32)
     padded = np.concatenate([counts, np.ones((len(counts), 1), dtype=counts.dtype)], axis=1)
-    drawn = np.ones((len(counts), len(origins)))
+    drawn = np.ones((len(counts), len(origins)), dtype=np.float32)
     left = np.ones((len(counts), len(origins)), dtype=bool)
     for place in origins.T:  # position -1 is the one of the padding
         drawn *= padded[:, place]
         left &= (padded[:, place] == 0) | (place < 0)
-    return drawn, left.astype(np.float64)
+    return drawn, left.astype(np.float32)
 
 
 def _mean_gains(witness: Witness, counts: Floats) -> Floats:
-    weights = counts * witness.weights
-    total = weights.sum(axis=1)
+    scale = float(witness.weights.max(initial=0.0)) or 1.0  # tiny weights would lose digits
+    weights = (witness.weights / scale).astype(np.float32)
+    total = (counts @ weights).astype(np.float64)
     safe = np.where(total > 0, total, np.nan)
-    shares = (weights / safe[:, None]).astype(np.float32)
-    return witness.gains @ shares.T + witness.bias[:, None]
+    return (witness.gains * weights) @ counts.T / safe + witness.bias[:, None]
