@@ -1,0 +1,1 @@
+"""What searches spend their time in, for asv: one number a kernel and commit."""
