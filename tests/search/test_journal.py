@@ -4,7 +4,6 @@ import json
 import os
 import shutil
 import signal
-import subprocess
 import sys
 import time
 import warnings
@@ -15,8 +14,20 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.datasets import load_iris
+from journal_stumps import (
+    LOG,
+    SECONDS,
+    TRUSTED,
+    Stump,
+    X,
+    Y,
+    finished_in,
+    fits,
+    fork,
+    stump_search,
+    told,
+    told_by_script,
+)
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
@@ -36,88 +47,19 @@ from leavezero.engine import Journal, summarize_journal
 from leavezero.engine._digest import digest
 from leavezero.search import BaseSearchLZO
 
-X, Y = load_iris(return_X_y=True)
 GRID = {"column": [0, 1, 2, 3], "cut": [0.2, 0.4, 0.6, 0.8]}
 N_CANDIDATES = 16
-LOG, SECONDS = "LEAVEZERO_TEST_LOG", "LEAVEZERO_TEST_SECONDS"
-
-
-class Stump(ClassifierMixin, BaseEstimator):
-    """Looks at one column; notes every fit in a file, and may take its time."""
-
-    def __init__(self, column=0, cut=0.5):
-        self.column = column
-        self.cut = cut
-
-    def fit(self, X, y):
-        if LOG in os.environ:
-            with open(os.environ[LOG], "a") as log:
-                log.write(f"{self.column} {self.cut}\n")
-        time.sleep(float(os.environ.get(SECONDS, 0)))
-        if self.cut < 0:
-            raise ValueError("a cut below nothing")
-        self.classes_ = np.unique(y)
-        self.at_ = np.quantile(X[:, self.column], self.cut)
-        self.lower_ = np.bincount(y[X[:, self.column] <= self.at_], minlength=3).argmax()
-        self.upper_ = np.bincount(y[X[:, self.column] > self.at_], minlength=3).argmax()
-        return self
-
-    def predict(self, X):
-        lower = np.asarray(X)[:, self.column] <= self.at_
-        return np.where(lower, self.classes_[self.lower_], self.classes_[self.upper_])
 
 
 ANYTHING = [{"a", "b", "c"}, DecisionTreeClassifier(class_weight={0: 1.0}), {"x": 1, "y": "z"}]
-TRUSTED = (f"{Stump.__module__}.Stump",)
 
 
 def search(journal=None, *, grid=GRID, **params):
     """Return a search over stumps, not yet fitted."""
-    given = {"augmenter": GaussianAugmenter(), "n_replicates": 3, "random_state": 0} | params
-    where = None if journal is None else Journal(journal, trusted=TRUSTED)
-    return GridSearchLZO(Stump(), grid, journal=where, **given)
-
-
-def told(fitted):
-    """Return all that must not depend on a journal, in a form that compares bit by bit."""
-    table = {
-        name: [repr(value) for value in column]
-        for name, column in fitted.cv_results_.items()
-        if not name.endswith("_time")
-    }
-    model = fitted.best_estimator_
-    return [table, fitted.best_index_, repr(fitted.best_score_), model.predict(X).tolist()]
-
-
-def fits(log):
-    """Return which fits were made, in order."""
-    return log.read_text().splitlines() if log.exists() else []
+    return stump_search(grid, journal, **params)
 
 
 # What follows runs in processes of its own.
-
-
-def fork(work):
-    """Run something in a child and return its number; the child has imported all it needs."""
-    child = os.fork()
-    if child:
-        return child
-    try:
-        work()
-        os._exit(0)
-    except BaseException as error:
-        print(repr(error), file=sys.stderr, flush=True)
-        os._exit(1)
-
-
-def finished_in(path):
-    """Return the finished candidates of a journal that may not exist yet."""
-    try:
-        summary = summarize_journal(path)
-    except ValueError:  # killed before there was a table
-        return set()
-    found = [eval(one.params) for one in summary.finished]
-    return {f"{params['column']} {params['cut']}" for params in found}
 
 
 def share(folder):
@@ -193,18 +135,8 @@ if __name__ == "__main__":
 def told_by_processes(tmp_path_factory):
     """Return what processes that shared a journal, or had no room for it, left behind."""
     pytest.importorskip("skops")
-    if not hasattr(os, "fork") or not Path("/proc/self/stat").exists():
-        pytest.skip("needs Linux")
     folder = tmp_path_factory.mktemp("processes")
-    done = subprocess.run(
-        [sys.executable, __file__, "share,take over,full disk,digest", str(folder)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return told_by_script(__file__, "share,take over,full disk,digest", folder, timeout=120)
 
 
 @pytest.fixture(scope="module")

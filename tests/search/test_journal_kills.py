@@ -4,95 +4,31 @@ import json
 import os
 import random
 import signal
-import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.datasets import load_iris
+from journal_stumps import (
+    LOG,
+    SECONDS,
+    X,
+    Y,
+    finished_in,
+    fits,
+    fork,
+    stump_search,
+    told,
+    told_by_script,
+)
 
-from leavezero import GridSearchLZO
-from leavezero.augment import GaussianAugmenter
-from leavezero.engine import Journal, summarize_journal
-
-X, Y = load_iris(return_X_y=True)
 GRID = {"column": [0, 1, 2, 3], "cut": np.linspace(0.05, 0.95, 10).round(3).tolist()}
 N_CANDIDATES = 40
-LOG, SECONDS = "LEAVEZERO_TEST_LOG", "LEAVEZERO_TEST_SECONDS"
-
-
-class Stump(ClassifierMixin, BaseEstimator):
-    """Looks at one column; notes every fit in a file, and takes its time."""
-
-    def __init__(self, column=0, cut=0.5):
-        self.column = column
-        self.cut = cut
-
-    def fit(self, X, y):
-        if LOG in os.environ:
-            with open(os.environ[LOG], "a") as log:
-                log.write(f"{self.column} {self.cut}\n")
-        time.sleep(float(os.environ.get(SECONDS, 0)))
-        self.classes_ = np.unique(y)
-        self.at_ = np.quantile(X[:, self.column], self.cut)
-        self.lower_ = np.bincount(y[X[:, self.column] <= self.at_], minlength=3).argmax()
-        self.upper_ = np.bincount(y[X[:, self.column] > self.at_], minlength=3).argmax()
-        return self
-
-    def predict(self, X):
-        lower = np.asarray(X)[:, self.column] <= self.at_
-        return np.where(lower, self.classes_[self.lower_], self.classes_[self.upper_])
-
-
-def search(journal=None, **params):
-    """Return a search over stumps, not yet fitted."""
-    given = {"augmenter": GaussianAugmenter(), "n_replicates": 2, "random_state": 0} | params
-    where = None if journal is None else Journal(journal, trusted=(f"{__name__}.Stump",))
-    return GridSearchLZO(Stump(), GRID, journal=where, **given)
-
-
-def told(fitted):
-    """Return all that must not depend on a journal, in a form that compares bit by bit."""
-    table = {
-        name: [repr(value) for value in column]
-        for name, column in fitted.cv_results_.items()
-        if not name.endswith("_time")
-    }
-    answers = fitted.best_estimator_.predict(X).tolist()
-    return [table, int(fitted.best_index_), repr(fitted.best_score_), answers]
-
+search = partial(stump_search, GRID, n_replicates=2)
 
 # What follows runs in processes of its own.
-
-
-def fits(log):
-    return log.read_text().splitlines() if log.exists() else []
-
-
-def finished_in(path):
-    """Return the finished candidates of a journal that may not exist yet."""
-    try:
-        summary = summarize_journal(path)
-    except ValueError:  # killed before there was a table
-        return set()
-    found = [eval(one.params) for one in summary.finished]
-    return {f"{params['column']} {params['cut']}" for params in found}
-
-
-def fork(work):
-    """Run something in a child, which has imported all it needs, and return its number."""
-    child = os.fork()
-    if child:
-        return child
-    try:
-        work()
-        os._exit(0)
-    except BaseException as error:
-        print(repr(error), file=sys.stderr, flush=True)
-        os._exit(1)
 
 
 def descendants(pid):
@@ -206,25 +142,12 @@ if __name__ == "__main__":
     sys.exit()
 
 
-def told_by(what, folder):
-    """Return what processes that were killed left behind."""
-    if not hasattr(os, "fork") or not Path("/proc/self/stat").exists():
-        pytest.skip("needs Linux")
-    done = subprocess.run(
-        [sys.executable, __file__, what, str(folder)],
-        capture_output=True,
-        text=True,
-        timeout=580,
-        env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
-
-
 @pytest.fixture(scope="module")
 def seen(tmp_path_factory):
     """Return what all scenarios that are short left behind."""
-    return told_by("few,workers,interrupt", tmp_path_factory.mktemp("kills"))
+    return told_by_script(
+        __file__, "few,workers,interrupt", tmp_path_factory.mktemp("kills"), timeout=580
+    )
 
 
 def check(searches, n_kills):
@@ -253,7 +176,7 @@ def test_workers_end_with_the_process_that_is_killed(seen):
 @pytest.mark.parametrize("how", ["alone", "many"])
 def test_a_search_killed_at_twenty_moments(how, tmp_path):
     """The long version, in its own process, and with a limit and two workers."""
-    check(told_by(how, tmp_path)[how], 18)
+    check(told_by_script(__file__, how, tmp_path, timeout=580)[how], 18)
 
 
 def test_control_c_ends_a_search_with_workers_in_order(seen):
