@@ -90,8 +90,8 @@ def select(
             augmenter=augmenter,
             jobs=jobs,
             seed=seed,
-            keep=tuple(keep or ()),
-            drop=tuple(drop or ()),
+            keep=keep,
+            drop=drop,
             journal=journal,
         )
         done = select_from_table(table, wish, out=out, quiet=quiet, as_json=as_json)
@@ -164,8 +164,8 @@ def compare(
             augmenter=augmenter,
             jobs=jobs,
             seed=seed,
-            keep=tuple(keep or ()),
-            drop=tuple(drop or ()),
+            keep=keep,
+            drop=drop,
         )
         done = compare_on_table(
             table, wish, n_folds=cv, test_share=test_share, out=out, quiet=quiet, as_json=as_json

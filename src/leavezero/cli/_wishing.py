@@ -15,6 +15,8 @@ def wish_of(
     confirm: str | None,
     time_budget: str | None = None,
     *,
+    keep: list[str] | None = None,
+    drop: list[str] | None = None,
     jobs: int = 1,
     **others: Any,
 ) -> Wish:
@@ -37,6 +39,8 @@ def wish_of(
         models=names,
         confirm=_confirm(confirm),
         time_budget=_seconds(time_budget),
+        keep=tuple(keep or ()),
+        drop=tuple(drop or ()),
         jobs=jobs,
         **others,
     )

@@ -1,6 +1,5 @@
 """Leave-zero-out and cross validation on the same candidates, judged by rows held back."""
 
-import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -15,9 +14,10 @@ from leavezero._typing import AnyArray, Floats, Ints
 from leavezero.tabular._cost import Cost, measured, start_workers
 from leavezero.tabular._folds import Judged, by_folds
 from leavezero.tabular._preparation import Prepared
-from leavezero.tabular._selection import search_of, silent_workers, warned
+from leavezero.tabular._selection import search_of
 from leavezero.tabular._split import Plan
 from leavezero.tabular._store import versions
+from leavezero.tabular._warned import listening, worth_telling
 from leavezero.tabular._watch import Heard, hearing, label_of
 from leavezero.tabular._wish import Wish
 
@@ -143,8 +143,7 @@ def compare_ways(
     X, y = prepared.X.iloc[plan.inside].reset_index(drop=True), prepared.target.values[plan.inside]
     names = (LEAVE_ZERO_OUT, f"{plan.folds.n_splits}-fold CV")
     first, second = (_heard_as(name, watch) for name in names)
-    with warnings.catch_warnings(record=True) as heard, silent_workers():
-        warnings.simplefilter("always")
+    with listening() as heard:
         start_workers(wish.jobs)
         with hearing(first):
             ours, cost = measured(lambda: _by_search(prepared, wish, X, y), wish.jobs)
@@ -160,7 +159,7 @@ def compare_ways(
         (_way(names[0], ours, cost, scores), _way(names[1], theirs, others_cost, scores)),
         _rows_of_all(ours, theirs, scores),
         _nearer(prepared, ours.model, theirs.model, plan.outside),
-        (*prepared.notices, *plan.notices, *warned([one.message for one in heard])),
+        (*prepared.notices, *plan.notices, *worth_telling(heard)),
     )
 
 

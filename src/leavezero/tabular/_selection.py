@@ -1,30 +1,23 @@
 """A search over a table, and what came of it."""
 
-import os
 import time
-import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import ParameterGrid
 
-from leavezero.exceptions import (
-    AllCandidatesFailedError,
-    CandidateFailedWarning,
-    SmallClassWarning,
-)
+from leavezero.exceptions import AllCandidatesFailedError
 from leavezero.search import CandidateSearchLZO
 from leavezero.tabular._errors import TableError
 from leavezero.tabular._named import named_augmenter
 from leavezero.tabular._preparation import Prepared
 from leavezero.tabular._store import TableModel, versions
+from leavezero.tabular._warned import listening, worth_telling
 from leavezero.tabular._watch import Heard, hearing, own_params
 from leavezero.tabular._wish import Wish
-from leavezero.tabular._words import counted, in_options
+from leavezero.tabular._words import in_options
 
 N_FOLDS = 10  # of the cross validation that the costs are set beside
 
@@ -181,8 +174,7 @@ def select_model(
     """
     search = search_of(prepared, wish)
     started, interrupted = time.perf_counter(), False
-    with warnings.catch_warnings(record=True) as heard, silent_workers(), hearing(watch):
-        warnings.simplefilter("always")
+    with listening() as heard, hearing(watch):
         try:
             _fit(search, prepared, wish)
         except KeyboardInterrupt:
@@ -192,7 +184,7 @@ def select_model(
         searched = time.perf_counter()
         trust, interrupted = _trust(search, interrupted)
     seconds = {"search": searched - started, "trust": time.perf_counter() - searched}
-    notices = (*prepared.notices, *warned([warning.message for warning in heard]))
+    notices = (*prepared.notices, *worth_telling(heard))
     return Selected(prepared, wish, search, trust, interrupted, notices, seconds)
 
 
@@ -234,45 +226,6 @@ def _trust(search: CandidateSearchLZO, interrupted: bool) -> tuple[Any, bool]:
         return search.trust(optimism=not interrupted), interrupted
     except KeyboardInterrupt:
         return None, True
-
-
-@contextmanager
-def silent_workers() -> Iterator[None]:
-    """Keep warnings of other processes off the terminal; those that matter are told in the end."""
-    name = "PYTHONWARNINGS"
-    before = os.environ.get(name)
-    os.environ[name] = "ignore"
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[name]
-        else:
-            os.environ[name] = before
-
-
-def warned(heard: Sequence[Any]) -> list[str]:
-    """Return what is worth hearing of the warnings of a search, each as one line."""
-    told = [
-        in_options(_sentence(str(one)))
-        for one in heard
-        if isinstance(one, CandidateFailedWarning | SmallClassWarning)
-    ]
-    early = sum(isinstance(one, ConvergenceWarning) for one in heard)
-    if early:
-        told.append(
-            f"{counted(early, 'fit')} stopped before converging; they were judged as they are."
-        )
-    return list(dict.fromkeys(told))
-
-
-def _sentence(warning: str) -> str:
-    """Return a warning in a line: of the traceback below it the reason is enough."""
-    head, _, traceback = warning.partition("\n")
-    if not traceback:
-        return head
-    what, _, _ = head.partition(' Set error_score="raise"')
-    return f"{what} The first ended with {traceback.splitlines()[-1]}"
 
 
 def _plain_grids(found: dict[str, tuple[Any, dict[str, list[Any]]]]) -> dict[str, Any]:
