@@ -1,60 +1,41 @@
 """The face that all searches share."""
 
-import time
 from abc import abstractmethod
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import replace
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, is_classifier
+from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils import get_tags
 
-from leavezero._random import integer_seed, seed_sequence, stream
-from leavezero._tables import take_rows
-from leavezero._typing import AnyArray, Ints, RandomState, Table
-from leavezero.augment import Choice, ValidationSet, resolve_augmenter
+from leavezero._random import seed_sequence
+from leavezero._typing import AnyArray, RandomState, Table
 from leavezero.engine import (
     ESTIMATOR,
-    LOOKS,
-    SINGLE,
     AllModels,
     BestModel,
-    Conclusion,
-    Confirmation,
     HighestScore,
     Job,
     Journal,
     Keeper,
     Limits,
-    Metric,
     NoModel,
     OpenJournal,
-    Outcome,
     Planner,
     Replicates,
     Rule,
-    Scoring,
     Strategy,
-    conclude,
-    configure,
     crew_for,
-    draw_more,
-    draw_replicates,
-    fits_are_dear,
     identity,
-    plan_of,
     prepare_workers,
-    replicate_size,
     resolve_limits,
     resolve_rule,
     resolve_scoring,
     run,
     until_separated,
 )
-from leavezero.families import family_of
 from leavezero.search._checks import (
     AUTO,
     check_auto_replicates,
@@ -62,27 +43,32 @@ from leavezero.search._checks import (
     check_data,
     check_error_score,
     check_estimator_kind,
-    check_index,
     check_journal,
     check_pairwise,
     check_refit,
     scoring_names,
 )
-from leavezero.search._failures import failures, report_failures, warn_of_no_folds
-from leavezero.search._labels import last_step, marker_of, rows_with_label
-from leavezero.search._monitor import CallbackSupportMixin, Monitor, say, with_callbacks
+from leavezero.search._conclusion import ConclusionMixin
+from leavezero.search._draw import DrawMixin
+from leavezero.search._job import job_of, the_data
+from leavezero.search._labels import rows_with_label
+from leavezero.search._monitor import CallbackSupportMixin, Monitor, with_callbacks
 from leavezero.search._report import ReportMixin
-from leavezero.search._routing import Routed, route_fit, router, with_params
-from leavezero.search._trust import Kept, TrustMixin
+from leavezero.search._routing import Routed, route_fit, router
+from leavezero.search._trust import TrustMixin
+from leavezero.search._unseen import looks_at_unseen
 from leavezero.search._winner import WinnerMixin
-
-KEPT_CELLS = 2**27  # gains that are kept for statistics: half a gibibyte
-ANSWERED_ROWS = 5_000  # of V, by which models are compared
-AUTO_CONFIRMED = 5  # candidates that get folds at most, where an alarm asks for them
 
 
 class BaseSearchLZO(
-    ReportMixin, TrustMixin, WinnerMixin, CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator
+    DrawMixin,
+    ConclusionMixin,
+    ReportMixin,
+    TrustMixin,
+    WinnerMixin,
+    CallbackSupportMixin,
+    MetaEstimatorMixin,
+    BaseEstimator,
 ):
     """Base of all searches: a subclass says which strategy proposes candidates.
 
@@ -192,17 +178,17 @@ class BaseSearchLZO(
         check_auto_replicates(
             self.n_replicates, strategy, journal=where is not None, limits=limits, owner=owner
         )
-        looks = self._looks(planner, routed)
+        looks = looks_at_unseen(self, planner, routed)
         if limits.any:
             prepare_workers()  # they take seconds, in which V is drawn
         self.draw_time_ = 0.0
         if self.unseen == "only":
-            augmenter, replicates = None, _the_data(self._template(), X, target, labeled)
+            augmenter, replicates = None, the_data(self._template(), X, target, labeled)
         else:
             augmenter, replicates = self._draw(X, target, labeled, routed, planner, strategy, root)
 
         def job_with(rows: Replicates) -> Job:
-            made = self._job(X, target, labeled, rows, scoring, routed, strategy, root)
+            made = job_of(self, X, target, labeled, rows, scoring, routed, strategy, root)
             return replace(made, looks=looks, draws=self.unseen != "only")
 
         job = job_with(replicates)
@@ -231,77 +217,6 @@ class BaseSearchLZO(
             raise interrupt
         return self
 
-    def _conclude(
-        self,
-        job: Job,
-        outcome: Outcome,
-        keeper: Keeper,
-        rule: Rule,
-        routed: Routed,
-        root: np.random.SeedSequence,
-    ) -> KeyboardInterrupt | None:
-        """Set what users read of all candidates, and of the winner; return what stopped it."""
-        interrupt = outcome.interrupt
-        if interrupt is not None and not outcome.records:
-            return interrupt
-        if interrupt is None:
-            report_failures(outcome.records, job, type(self).__name__)
-            conclusion, interrupt = self._concluded(job, outcome, rule, routed, root)
-        else:
-            conclusion = conclude(job, outcome.records, rule, root)
-        self._kept = Kept(job, conclusion, routed.groups, root)
-        self.fits_ = {
-            "candidate": outcome.n_fits,
-            "teacher": getattr(self.augmenter_, "n_fits_", 0),
-            "confirm": conclusion.n_confirm_fits,
-        }
-        self.cv_results_ = conclusion.table
-        self.failures_ = failures(outcome.records)
-        self.plan_ = plan_of([record.trial for record in outcome.records], job.seed)
-        self._tell_plan()
-        self._choose(conclusion, keeper, [record.trial.row for record in outcome.records])
-        again = getattr(keeper, "n_again", 0)
-        if again:
-            self.fits_ = self.fits_ | {"again": again}
-        self.n_fits_ = sum(self.fits_.values())
-        return interrupt
-
-    def _tell_plan(self) -> None:
-        """Tell what candidates shared, where the user wants to hear."""
-        n_candidates = sum(len(task.candidates) for task in self.plan_)
-        together = [task for task in self.plan_ if task.family is not None]
-        n_together = sum(len(task.candidates) for task in together)
-        names = sorted({str(task.family) for task in together})
-        shared = f"; {n_together} of them shared work ({', '.join(names)})" if together else ""
-        counts = f"candidates: {n_candidates}, tasks: {len(self.plan_)}{shared}"
-        say(f"{type(self).__name__}: {counts}.", 1, self.verbose)
-
-    def _concluded(
-        self,
-        job: Job,
-        outcome: Outcome,
-        rule: Rule,
-        routed: Routed,
-        root: np.random.SeedSequence,
-    ) -> tuple[Conclusion, KeyboardInterrupt | None]:
-        """Return the choice, by folds where they are wanted, and what stopped those."""
-        without_folds = partial(conclude, job, outcome.records, rule, root)
-        if self.confirm is None:
-            return without_folds(), None
-        if self.confirm == "auto":
-            conclusion = without_folds()
-            if not self._alarms(Kept(job, conclusion, routed.groups, root)):
-                return conclusion, None
-        if outcome.spent:
-            warn_of_no_folds(type(self).__name__)
-            return without_folds(), None
-        most = AUTO_CONFIRMED if isinstance(self.confirm, str) else int(self.confirm)
-        confirmation = Confirmation(most, self.confirm_cv, routed.groups)
-        try:
-            return without_folds(confirmation=confirmation, n_jobs=self.n_jobs), None
-        except KeyboardInterrupt as interrupt:
-            return without_folds(), interrupt
-
     def _opened(
         self,
         where: Journal | None,
@@ -324,145 +239,6 @@ class BaseSearchLZO(
         )
         return OpenJournal(where, job, parts, type(self).__name__, limits)
 
-    def _alarms(self, kept: Kept) -> bool:
-        """Tell whether the trust report's alarms ask for folds, and say which do."""
-        alarms = kept.alarms(self)
-        for finding in alarms:
-            say(f"{type(self).__name__}: folds are asked. {finding.sentence}", 1, self.verbose)
-        return bool(alarms)
-
-    def _draw(
-        self,
-        X: Table,
-        target: AnyArray,
-        labeled: Ints | None,
-        routed: Routed,
-        planner: Planner,
-        strategy: Strategy,
-        root: np.random.SeedSequence,
-    ) -> tuple[Any, Replicates]:
-        """Choose what draws V, tell it where the user wants to hear, and draw."""
-        started = time.perf_counter()
-        n_rows, owner = len(target), type(self).__name__
-        auto = self.n_replicates == AUTO
-        most: Any = LOOKS[-1] if auto else self.n_replicates
-        size = replicate_size(self.validation_size, most, n_rows, owner)
-        shape = getattr(X, "shape", (n_rows, 1))
-        n_columns = int(np.prod(shape[1:])) if len(shape) > 1 else 1
-        candidates = planner.candidates or [Planner(owner).candidate(self._template(), {})]
-        n_new_rows = size * most
-        dear = fits_are_dear(candidates, strategy.n_trials, n_rows, n_columns, n_new_rows)
-        members = self._members().values()
-        choice: Choice = resolve_augmenter(
-            self.augmenter,
-            X,
-            target,
-            routed.groups,
-            dear=dear,
-            unlabeled=None if labeled is None else marker_of(members),
-            judged={type(last_step(member)) for member in members},
-        )
-        say(
-            f"{owner}: V is drawn by {choice.augmenter!r}, because {choice.reason}.",
-            1,
-            self.verbose,
-        )
-        augmenter, replicates = draw_replicates(
-            choice.augmenter,
-            X,
-            target,
-            sample_weight=routed.sample_weight,
-            groups=routed.groups,
-            n_replicates=LOOKS[0] if auto else most,
-            validation_size=size,
-            root=root,
-            owner=owner,
-        )
-        if replicates.weighted and routed.weights_differ:
-            raise ValueError(
-                f"The metrics of {owner} ask for different weights, and rows of V without origins "
-                "can be drawn by one only. Use an augmenter with origins, such as "
-                "LabelInvariantMixup()."
-            )
-        self.draw_time_ = time.perf_counter() - started
-        say(f"{owner}: drawing V took {self.draw_time_:.2g} s.", 1, self.verbose)
-        return augmenter, replicates
-
-    def _more(
-        self, augmenter: Any, drawn: Replicates, most: int, root: np.random.SeedSequence
-    ) -> Replicates:
-        """Draw more of V, for candidates whose scores are too near to choose."""
-        started, owner = time.perf_counter(), type(self).__name__
-        say(f"{owner}: the best are near; V gets {most} replicates.", 1, self.verbose)
-        replicates = draw_more(augmenter, drawn, most, root)
-        self.draw_time_ += time.perf_counter() - started
-        return replicates
-
-    def _job(
-        self,
-        X: Table,
-        target: AnyArray,
-        labeled: Ints | None,
-        replicates: Replicates,
-        scoring: Scoring,
-        routed: Routed,
-        strategy: Strategy,
-        root: np.random.SeedSequence,
-    ) -> Job:
-        """Return what all trials share."""
-        n_rows = len(target)
-        given = None
-        if self.return_train_score:
-            given = _the_data(self._template(), X, target, labeled)
-
-        def for_rows(drawn: Replicates | None) -> dict[str, Metric]:
-            return {
-                name: with_params(metric, routed.score[name], n_rows, drawn)
-                for name, metric in scoring.metrics.items()
-            }
-
-        return Job(
-            X,
-            target,
-            replicates,
-            metrics=for_rows(None if self.unseen == "only" else replicates),
-            main=self._main_metric(scoring),
-            seed=integer_seed(root, "candidate"),
-            fit_params=routed.fit,
-            given=given,
-            given_metrics=for_rows(None),
-            kept_rows=_some_rows(len(replicates.rows), KEPT_CELLS // strategy.n_trials, root),
-            answered_rows=_some_rows(len(replicates.rows), ANSWERED_ROWS, root),
-            labeled=labeled,
-            error_score=self.error_score,
-        )
-
-    def _main_metric(self, scoring: Scoring) -> str | None:
-        """Return the metric by which the best is chosen; None if several are and none is named."""
-        by_name = scoring.several or callable(self.scoring)  # a callable may give a dictionary
-        if isinstance(self.refit, str) and by_name:
-            return self.refit
-        return None if scoring.several else SINGLE
-
-    def _looks(self, planner: Planner, routed: Routed) -> bool:
-        """Tell whether any candidate may be judged by rows it has not seen, or raise."""
-        if self.unseen not in ("auto", "off", "only"):
-            raise ValueError(
-                f'unseen of {type(self).__name__} must be "auto", "off" or "only", got '
-                f"{self.unseen!r}."
-            )
-        if self.unseen == "only" and routed.groups is not None:
-            raise ValueError(
-                f'{type(self).__name__} got groups, and unseen="only" leaves out single rows, '
-                'whose group would stay behind. Use unseen="off".'
-            )
-        own_rows = self.unseen == "auto" and hasattr(self.augmenter, "fixed_rows")
-        if self.unseen == "off" or routed.groups is not None or own_rows:
-            return False  # a user's own rows need no second witness
-        candidates = planner.candidates or [Planner("a look").candidate(self._template(), {})]
-        models = (configure(c.estimator, c.settings) for c in candidates)
-        return self.unseen == "only" or any(_has_family(model) for model in models)
-
     def _keeper(self, rule: Rule, looks: bool) -> Keeper:
         if not self.refit and self.n_replicates != AUTO:
             return NoModel()
@@ -470,33 +246,6 @@ class BaseSearchLZO(
         by_score = isinstance(rule, HighestScore) and self.confirm is None
         by_score = by_score and (not looks or self.unseen == "only") and self.n_replicates != AUTO
         return BestModel() if by_score and not callable(self.refit) else AllModels()
-
-    def _choose(self, conclusion: Conclusion, keeper: Keeper, rows: list[int]) -> None:
-        """Set what users read of the winner; ``rows`` are those that candidates were planned for.
-
-        After an interrupt the table has the finished candidates only.
-        """
-        table, owner = conclusion.table, type(self).__name__
-        names = [name[len("mean_test_") :] for name in table if name.startswith("mean_test_")]
-        self.multimetric_ = isinstance(self.scorer_, dict) or names not in ([], [SINGLE])
-        if callable(self.scoring) and names:  # now it is known what it gives
-            check_refit(self.refit, names, self.multimetric_, owner)
-        if conclusion.selection is not None:
-            self.selection_ = conclusion.selection
-        if callable(self.refit):
-            self.best_index_ = check_index(self.refit(table), len(table["params"]), owner)
-        elif conclusion.selection is not None:
-            self.best_index_ = conclusion.selection.index
-            main = self.refit if self.multimetric_ else SINGLE
-            self.best_score_ = float(table[f"mean_test_{main}"][self.best_index_])
-        else:
-            return
-        self.best_params_ = table["params"][self.best_index_]
-        if self.refit:
-            self.best_estimator_ = keeper.model_of(rows[self.best_index_])
-            self.refit_time_ = 0.0  # nothing is fitted again
-            if hasattr(self.best_estimator_, "feature_names_in_"):
-                self.feature_names_in_ = self.best_estimator_.feature_names_in_
 
     def get_metadata_routing(self) -> Any:
         """Return who is asked for what, as scikit-learn's metadata routing wants it."""
@@ -515,27 +264,6 @@ class BaseSearchLZO(
         tags.input_tags.pairwise = inner.input_tags.pairwise
         tags.input_tags.sparse = inner.input_tags.sparse
         return tags
-
-
-def _has_family(model: Any) -> bool:
-    family = family_of(model)
-    return family is not None and family.refuses(model) is None
-
-
-def _the_data(estimator: Any, X: Table, target: AnyArray, labeled: Ints | None) -> Replicates:
-    """Return the given rows that have a label in the place of V."""
-    if labeled is not None:
-        X, target = take_rows(X, labeled), target[labeled]
-    classes = np.unique(target) if is_classifier(estimator) and target.ndim == 1 else None
-    return Replicates(ValidationSet(X, target), 1, classes, given=True)
-
-
-def _some_rows(n_rows: int, most: int, root: np.random.SeedSequence) -> Ints | None:
-    """Return some rows of V, the same for all candidates, where all of them are too many."""
-    most = max(1_000, most)
-    if n_rows <= most:
-        return None
-    return np.sort(stream(root, "some rows", most).choice(n_rows, size=most, replace=False))
 
 
 # Tools ask isinstance(search, BaseSearchCV); inheriting would bring its fit, which refits.

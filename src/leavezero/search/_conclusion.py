@@ -1,0 +1,151 @@
+"""What a search has to show after the fits: its table, its choice and the winner."""
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from leavezero.engine import (
+    SINGLE,
+    Conclusion,
+    Confirmation,
+    Job,
+    Keeper,
+    Outcome,
+    Rule,
+    conclude,
+    plan_of,
+)
+from leavezero.search._checks import check_index, check_refit
+from leavezero.search._failures import failures, report_failures, warn_of_no_folds
+from leavezero.search._monitor import say
+from leavezero.search._routing import Routed
+from leavezero.search._trust import Kept
+
+AUTO_CONFIRMED = 5  # candidates that get folds at most, where an alarm asks for them
+
+
+class ConclusionMixin:
+    """The attributes that users read of all candidates, and of the best.
+
+    Examples
+    --------
+    >>> from leavezero import GridSearchLZO
+    >>> from leavezero.search._conclusion import ConclusionMixin
+    >>> issubclass(GridSearchLZO, ConclusionMixin)
+    True
+    """
+
+    scoring: Any
+    refit: Any
+    confirm: int | str | None
+    confirm_cv: Any
+    n_jobs: int | None
+    verbose: int
+    augmenter_: Any
+    scorer_: Any
+
+    def _conclude(
+        self,
+        job: Job,
+        outcome: Outcome,
+        keeper: Keeper,
+        rule: Rule,
+        routed: Routed,
+        root: np.random.SeedSequence,
+    ) -> KeyboardInterrupt | None:
+        """Set what users read of all candidates, and of the winner; return what stopped it."""
+        interrupt = outcome.interrupt
+        if interrupt is not None and not outcome.records:
+            return interrupt
+        if interrupt is None:
+            report_failures(outcome.records, job, type(self).__name__)
+            conclusion, interrupt = self._concluded(job, outcome, rule, routed, root)
+        else:
+            conclusion = conclude(job, outcome.records, rule, root)
+        self._kept = Kept(job, conclusion, routed.groups, root)
+        self.fits_ = {
+            "candidate": outcome.n_fits,
+            "teacher": getattr(self.augmenter_, "n_fits_", 0),
+            "confirm": conclusion.n_confirm_fits,
+        }
+        self.cv_results_ = conclusion.table
+        self.failures_ = failures(outcome.records)
+        self.plan_ = plan_of([record.trial for record in outcome.records], job.seed)
+        self._tell_plan()
+        self._choose(conclusion, keeper, [record.trial.row for record in outcome.records])
+        again = getattr(keeper, "n_again", 0)
+        if again:
+            self.fits_ = self.fits_ | {"again": again}
+        self.n_fits_ = sum(self.fits_.values())
+        return interrupt
+
+    def _concluded(
+        self,
+        job: Job,
+        outcome: Outcome,
+        rule: Rule,
+        routed: Routed,
+        root: np.random.SeedSequence,
+    ) -> tuple[Conclusion, KeyboardInterrupt | None]:
+        """Return the choice, by folds where they are wanted, and what stopped those."""
+        without_folds = partial(conclude, job, outcome.records, rule, root)
+        if self.confirm is None:
+            return without_folds(), None
+        if self.confirm == "auto":
+            conclusion = without_folds()
+            if not self._alarms(Kept(job, conclusion, routed.groups, root)):
+                return conclusion, None
+        if outcome.spent:
+            warn_of_no_folds(type(self).__name__)
+            return without_folds(), None
+        most = AUTO_CONFIRMED if isinstance(self.confirm, str) else int(self.confirm)
+        confirmation = Confirmation(most, self.confirm_cv, routed.groups)
+        try:
+            return without_folds(confirmation=confirmation, n_jobs=self.n_jobs), None
+        except KeyboardInterrupt as interrupt:
+            return without_folds(), interrupt
+
+    def _alarms(self, kept: Kept) -> bool:
+        """Tell whether the trust report's alarms ask for folds, and say which do."""
+        alarms = kept.alarms(self)
+        for finding in alarms:
+            say(f"{type(self).__name__}: folds are asked. {finding.sentence}", 1, self.verbose)
+        return bool(alarms)
+
+    def _tell_plan(self) -> None:
+        """Tell what candidates shared, where the user wants to hear."""
+        n_candidates = sum(len(task.candidates) for task in self.plan_)
+        together = [task for task in self.plan_ if task.family is not None]
+        n_together = sum(len(task.candidates) for task in together)
+        names = sorted({str(task.family) for task in together})
+        shared = f"; {n_together} of them shared work ({', '.join(names)})" if together else ""
+        counts = f"candidates: {n_candidates}, tasks: {len(self.plan_)}{shared}"
+        say(f"{type(self).__name__}: {counts}.", 1, self.verbose)
+
+    def _choose(self, conclusion: Conclusion, keeper: Keeper, rows: list[int]) -> None:
+        """Set what users read of the winner; ``rows`` are those that candidates were planned for.
+
+        After an interrupt the table has the finished candidates only.
+        """
+        table, owner = conclusion.table, type(self).__name__
+        names = [name[len("mean_test_") :] for name in table if name.startswith("mean_test_")]
+        self.multimetric_ = isinstance(self.scorer_, dict) or names not in ([], [SINGLE])
+        if callable(self.scoring) and names:  # now it is known what it gives
+            check_refit(self.refit, names, self.multimetric_, owner)
+        if conclusion.selection is not None:
+            self.selection_ = conclusion.selection
+        if callable(self.refit):
+            self.best_index_ = check_index(self.refit(table), len(table["params"]), owner)
+        elif conclusion.selection is not None:
+            self.best_index_ = conclusion.selection.index
+            main = self.refit if self.multimetric_ else SINGLE
+            self.best_score_ = float(table[f"mean_test_{main}"][self.best_index_])
+        else:
+            return
+        self.best_params_ = table["params"][self.best_index_]
+        if self.refit:
+            self.best_estimator_ = keeper.model_of(rows[self.best_index_])
+            self.refit_time_ = 0.0  # nothing is fitted again
+            if hasattr(self.best_estimator_, "feature_names_in_"):
+                self.feature_names_in_ = self.best_estimator_.feature_names_in_

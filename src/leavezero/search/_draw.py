@@ -1,0 +1,117 @@
+"""How a search draws V, and tells of it."""
+
+import time
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+
+from leavezero._typing import AnyArray, Ints, Table
+from leavezero.augment import Choice, resolve_augmenter
+from leavezero.engine import (
+    LOOKS,
+    Planner,
+    Replicates,
+    Strategy,
+    draw_more,
+    draw_replicates,
+    fits_are_dear,
+    replicate_size,
+)
+from leavezero.search._checks import AUTO
+from leavezero.search._labels import last_step, marker_of
+from leavezero.search._monitor import say
+from leavezero.search._routing import Routed
+
+
+class DrawMixin:
+    """V, drawn before any fit, and more of it where that is wanted.
+
+    Examples
+    --------
+    >>> from leavezero import GridSearchLZO
+    >>> from leavezero.search._draw import DrawMixin
+    >>> issubclass(GridSearchLZO, DrawMixin)
+    True
+    """
+
+    augmenter: Any
+    n_replicates: int | str
+    validation_size: float
+    verbose: int
+    draw_time_: float
+
+    @abstractmethod
+    def _template(self) -> Any:
+        """Return the estimator whose kind is the search's own."""
+
+    @abstractmethod
+    def _members(self) -> dict[str, Any]:
+        """Return all estimators by name."""
+
+    def _draw(
+        self,
+        X: Table,
+        target: AnyArray,
+        labeled: Ints | None,
+        routed: Routed,
+        planner: Planner,
+        strategy: Strategy,
+        root: np.random.SeedSequence,
+    ) -> tuple[Any, Replicates]:
+        """Choose what draws V, tell it where the user wants to hear, and draw."""
+        started = time.perf_counter()
+        n_rows, owner = len(target), type(self).__name__
+        auto = self.n_replicates == AUTO
+        most: Any = LOOKS[-1] if auto else self.n_replicates
+        size = replicate_size(self.validation_size, most, n_rows, owner)
+        shape = getattr(X, "shape", (n_rows, 1))
+        n_columns = int(np.prod(shape[1:])) if len(shape) > 1 else 1
+        candidates = planner.candidates or [Planner(owner).candidate(self._template(), {})]
+        n_new_rows = size * most
+        dear = fits_are_dear(candidates, strategy.n_trials, n_rows, n_columns, n_new_rows)
+        members = self._members().values()
+        choice: Choice = resolve_augmenter(
+            self.augmenter,
+            X,
+            target,
+            routed.groups,
+            dear=dear,
+            unlabeled=None if labeled is None else marker_of(members),
+            judged={type(last_step(member)) for member in members},
+        )
+        say(
+            f"{owner}: V is drawn by {choice.augmenter!r}, because {choice.reason}.",
+            1,
+            self.verbose,
+        )
+        augmenter, replicates = draw_replicates(
+            choice.augmenter,
+            X,
+            target,
+            sample_weight=routed.sample_weight,
+            groups=routed.groups,
+            n_replicates=LOOKS[0] if auto else most,
+            validation_size=size,
+            root=root,
+            owner=owner,
+        )
+        if replicates.weighted and routed.weights_differ:
+            raise ValueError(
+                f"The metrics of {owner} ask for different weights, and rows of V without origins "
+                "can be drawn by one only. Use an augmenter with origins, such as "
+                "LabelInvariantMixup()."
+            )
+        self.draw_time_ = time.perf_counter() - started
+        say(f"{owner}: drawing V took {self.draw_time_:.2g} s.", 1, self.verbose)
+        return augmenter, replicates
+
+    def _more(
+        self, augmenter: Any, drawn: Replicates, most: int, root: np.random.SeedSequence
+    ) -> Replicates:
+        """Draw more of V, for candidates whose scores are too near to choose."""
+        started, owner = time.perf_counter(), type(self).__name__
+        say(f"{owner}: the best are near; V gets {most} replicates.", 1, self.verbose)
+        replicates = draw_more(augmenter, drawn, most, root)
+        self.draw_time_ += time.perf_counter() - started
+        return replicates
