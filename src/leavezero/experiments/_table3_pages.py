@@ -17,6 +17,7 @@ from leavezero.experiments._table3_results import Table3Results, deviation
 
 _PAPER = tuple(f"paper: {column}" for column in TABLE3_COLUMNS)
 _NO_FIGURE = "-"
+NEAR = 2.5  # points: less cannot be told from another draw of the rows
 
 
 def table3_pages(
@@ -47,6 +48,7 @@ def table3_pages(
         pages.append(_differences(results, part))
     if len(results.data) > 1:
         pages.append(_tests(results.ways, [results.means(way) for way in results.ways], part))
+        pages.append(_beside_printed(results, part))
     pages += [_seconds(results, part, missing), _spread(results, part)]
     if any(any(found.values()) for found in results.unconverged.values()):
         pages.append(_unconverged(results, part))
@@ -132,6 +134,29 @@ def _friedman(found: Comparison) -> str:
         f"Friedman: chi-square {found.chi_square:.2f} (p {found.chi_square_p:.3f}), Iman-Davenport "
         f"F {found.f_statistic:.2f} (p {found.f_p:.3f}). Nemenyi's critical difference at 0.05: "
         f"{found.critical_difference():.2f}. Not told apart: {groups}."
+    )
+
+
+def _beside_printed(results: Table3Results, part: str) -> Page:
+    """Return how far the first three ways are from the columns that the paper prints of them."""
+    known = [name for name in results.data if name in TABLE3_ACCURACY]
+    rows = []
+    for at, (way, column) in enumerate(zip(results.ways, TABLE3_COLUMNS, strict=False)):
+        gaps = [abs(results.mean(way, name) - TABLE3_ACCURACY[name][at].value) for name in known]
+        near = sum(gap <= NEAR for gap in gaps)
+        rows.append(
+            (
+                way,
+                column,
+                f"{np.median(gaps):.2f}",
+                f"{np.mean(gaps):.2f}",
+                f"{near} of {len(gaps)}",
+            )
+        )
+    return Page(
+        f"{part}: distance from the paper's printed accuracy, points",
+        ("way", "the paper's column", "median", "mean", f"within {NEAR} points"),
+        tuple(rows),
     )
 
 
