@@ -3,9 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
+from leavezero.engine._plan import Candidate
 from leavezero.engine._strategy import Trial
 from leavezero.families import Family, family_of
+
+# What each living candidate shares with which seed: the plan is asked for it again.
+_KNOWN: WeakKeyDictionary[Candidate, tuple[int, tuple[Family | None, Any]]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +91,11 @@ def _shared(trial: Trial, seed: int) -> tuple[Family | None, Any]:
     """Return the family that may fit a trial together with others, and what they must share."""
     if trial.rows is not None or trial.passes is not None:
         return None, None
-    estimator = trial.candidate.configured(seed)
-    family = family_of(estimator)
-    shared = None if family is None else family.shares(estimator)
-    return (None, None) if shared is None else (family, shared)
+    known = _KNOWN.get(trial.candidate)
+    if known is None or known[0] != seed:
+        estimator = trial.candidate.configured(seed)
+        family = family_of(estimator)
+        shared = None if family is None else family.shares(estimator)
+        known = (seed, (None, None) if shared is None else (family, shared))
+        _KNOWN[trial.candidate] = known
+    return known[1]
