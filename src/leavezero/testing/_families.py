@@ -1,5 +1,6 @@
 """What every family promises about rows that a model has not seen, checked on small data."""
 
+import pickle
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -205,12 +206,16 @@ def _check_group(family: Family, estimators: Sequence[Any], data: _Data) -> None
         return
     said = _quietly(family.respond_many, models, X) or [{}] * len(models)
     assert len(said) == len(models), f"{family.name} answers for {len(said)} of {len(models)}."
-    for model, estimator, answers in zip(models, estimators, said, strict=True):
+    travelled = pickle.loads(pickle.dumps(models))  # as from another process
+    family.remember(travelled, X, y)
+    again = _quietly(family.respond_many, travelled, X) or [{}] * len(models)
+    for model, estimator, answers, later in zip(models, estimators, said, again, strict=True):
         plain = _fit(estimator, X, y, sample_weight, np.arange(len(y)))
         right = {m: _quietly(getattr(plain, m), X) for m in METHODS if hasattr(plain, m)}
         own = {m: _quietly(getattr(model, m), X) for m in right}
         _check_same(f"{family.name}'s {model!r}, fitted with others,", own, right)
         _check_same(f"{family.name}'s answer for {model!r} among others", answers, right)
+        _check_same(f"{family.name}'s answer for {model!r} from a pickle", later, right)
 
 
 def _check_same(who: str, said: Mapping[str, AnyArray], right: dict[str, AnyArray]) -> None:
