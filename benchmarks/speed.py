@@ -2,23 +2,27 @@
 
     uv run python benchmarks/speed.py                          # every row, n = 500 and 1500
     uv run python benchmarks/speed.py --rows 5000 --only k-NN  # one row of the table
+    uv run python benchmarks/speed.py --growth                 # with more and more candidates
 
 CPU and wall seconds on one thread, m = 10 n, the default augmenter; all ways of a row take turns in
 one process. A row that is run again replaces the old one in results/speed/speed.json, and
 results/speed/speed.md is written from it. Peak memory is what Python and NumPy hold above the
-caller's data at most, in a run of its own.
+caller's data at most, in a run of its own. dask-ml's search is measured too where it is installed.
 """
 
 import argparse
 import itertools
 import json
+import math
 import statistics
 import time
 import tracemalloc
 import warnings
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 from sklearn.base import clone
@@ -39,7 +43,12 @@ from sklearn.linear_model import (
     Ridge,
     RidgeCV,
 )
-from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, ParameterGrid
+from sklearn.model_selection import (
+    GridSearchCV,
+    HalvingGridSearchCV,
+    ParameterGrid,
+    RandomizedSearchCV,
+)
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
@@ -54,19 +63,12 @@ RESULTS = Path(__file__).parents[1] / "results" / "speed"
 OURS = "GridSearchLZO"
 CV5, CV10, HALVING = "GridSearchCV, 5 folds", "GridSearchCV, 10 folds", "HalvingGridSearchCV"
 ONLY, SPECIAL, BARE = "unseen only", "specialized", "bare fits"
+AUTO, RANDOM, DASK = "n_replicates auto", "RandomizedSearchCV, 5 folds", "dask-ml, 10 folds"
+DRAWN = 4  # candidates of the random search; its cost is scaled to all
+LONG_FIT = 0.05  # seconds, from which on the overhead beside fits is told
 STRENGTHS = [0.01, 0.1, 1.0, 10.0]
 PATH = list(np.logspace(-3, 3, 10))
 SHARES = [0.1, 0.5, 0.9]
-
-
-class TimedSearch(GridSearchLZO):
-    """A search that notes what drawing V costs."""
-
-    def _draw(self, *args: Any, **named: Any) -> Any:
-        started = time.process_time()
-        drawn = super()._draw(*args, **named)
-        self.draw_seconds_ = time.process_time() - started
-        return drawn
 
 
 @dataclass(frozen=True)
@@ -92,6 +94,8 @@ def out_of_bag(grid):
     return [clone(forest).set_params(**params) for params in ParameterGrid(grid)]
 
 
+# Grids of the size that people search: the paper's own for linear SVMs, stages in steps of 20.
+STAGES = list(range(20, 101, 20))
 FOREST = {"n_estimators": [25, 50, 100], "max_features": ["sqrt", 0.5]}
 POLYNOMIAL = make_pipeline(
     StandardScaler(), PolynomialFeatures(2), PCA(), LogisticRegression(max_iter=500)
@@ -103,11 +107,14 @@ SMIR = {
     "offset": [1e-10, 1e-8, 1e-6, 1e-4, 1e-2],
 }
 ROWS = {
-    "linear SVC": Row(SVC(kernel="linear"), {"C": STRENGTHS}),
-    "RBF SVC": Row(SVC(), {"C": [0.1, 1.0, 10.0, 100.0], "gamma": [0.01, 0.03, 0.1]}),
+    "linear SVC": Row(SVC(kernel="linear"), {"C": [2.0**power for power in range(-5, 6)]}),
+    "RBF SVC": Row(
+        SVC(),
+        {"C": [0.1, 1.0, 10.0, 100.0, 1000.0], "gamma": [0.001, 0.003, 0.01, 0.03, 0.1]},
+    ),
     "k-NN": Row(
         KNeighborsClassifier(),
-        {"n_neighbors": [1, 3, 5, 9, 15, 25], "weights": ["uniform", "distance"]},
+        {"n_neighbors": list(range(1, 30, 2)), "weights": ["uniform", "distance"]},
     ),
     "logistic": Row(
         LogisticRegression(max_iter=500),
@@ -115,24 +122,24 @@ ROWS = {
         special=LogisticRegressionCV(Cs=PATH, cv=5, max_iter=500),
     ),
     "polynomial, PCA, logistic": Row(
-        POLYNOMIAL, {"pca__n_components": [10, 40], "logisticregression__C": STRENGTHS}
+        POLYNOMIAL, {"pca__n_components": [5, 10, 20, 40], "logisticregression__C": STRENGTHS}
     ),
     "forest": Row(RandomForestClassifier(random_state=0), FOREST, special=out_of_bag(FOREST)),
     "gradient boosting": Row(
         GradientBoostingClassifier(random_state=0),
-        {"n_estimators": [25, 50, 100], "learning_rate": [0.1, 0.3]},
+        {"n_estimators": STAGES, "learning_rate": [0.1, 0.3]},
     ),
     "histogram boosting": Row(
         HistGradientBoostingClassifier(random_state=0),
-        {"max_iter": [25, 50, 100], "max_depth": [2, 4]},
+        {"max_iter": STAGES, "max_depth": [2, 4]},
     ),
     "decision tree": Row(
         DecisionTreeClassifier(random_state=0),
-        {"max_depth": [2, 4, 8, None], "min_samples_leaf": [1, 5]},
+        {"max_depth": [2, 3, 5, 8, None], "min_samples_leaf": [1, 5, 20]},
     ),
     "MLP": Row(
-        MLPClassifier(hidden_layer_sizes=(20,), max_iter=50, random_state=0),
-        {"alpha": [1e-4, 1e-2, 1.0]},
+        MLPClassifier(max_iter=50, random_state=0),
+        {"alpha": [1e-4, 1e-2, 1.0], "hidden_layer_sizes": [(20,), (50,)]},
     ),
     "ridge": Row(Ridge(), {"alpha": PATH}, "numbers", RidgeCV(alphas=PATH)),
     "elastic net": Row(
@@ -192,16 +199,24 @@ def ways_of(row, y):
             for params in row.candidates[:: row.every]
         ]
     )
-    ways = {OURS: ([TimedSearch(row.estimator, row.grid, random_state=0)], 1)}
+    ours = GridSearchLZO(row.estimator, row.grid, random_state=0)
+    ways = {OURS: ([ours], 1), AUTO: ([clone(ours).set_params(n_replicates="auto")], 1)}
     for name, n_folds in ((CV5, 5), (CV10, 10)):
         search = GridSearchCV(row.estimator, grid, cv=folds_of(y, n_folds), refit=row.every == 1)
         ways[name] = ([search], row.every)
+    if find_spec("dask_ml") and row.every == 1:
+        from dask_ml.model_selection import GridSearchCV as DaskSearchCV
+
+        ways[DASK] = ([DaskSearchCV(row.estimator, grid, cv=10, scheduler="synchronous")], 1)
+    if row.every == 1:
+        options = {"n_iter": min(DRAWN, len(row.candidates)), "cv": 5, "refit": False}
+        some = RandomizedSearchCV(row.estimator, grid, random_state=0, **options)
+        ways[RANDOM] = ([some], len(row.candidates) / some.n_iter)
     if row.halving:
         ways[HALVING] = ([HalvingGridSearchCV(row.estimator, grid, cv=5, random_state=0)], 1)
     if row.special is not None:
         alone = row.special if isinstance(row.special, list) else [row.special]
-        only = TimedSearch(row.estimator, row.grid, unseen="only", random_state=0)
-        ways |= {SPECIAL: (alone, 1), ONLY: ([only], 1)}
+        ways |= {SPECIAL: (alone, 1), ONLY: ([clone(ours).set_params(unseen="only")], 1)}
     fits = [clone(row.estimator).set_params(**params) for params in row.candidates[:: row.every]]
     return ways | {BARE: (fits, row.every)}
 
@@ -210,8 +225,10 @@ def run(objects, X, y):
     """Fit fresh copies, and return CPU and wall seconds and the last of them."""
     copies = [clone(thing) for thing in objects]
     cpu, wall = time.process_time(), time.perf_counter()
-    for copy in copies:
-        copy.fit(X, y)
+    # What searches say of their own times is then CPU time too.
+    with mock.patch("time.perf_counter", time.process_time):
+        for copy in copies:
+            copy.fit(X, y)
     return time.process_time() - cpu, time.perf_counter() - wall, copies[-1]
 
 
@@ -220,14 +237,20 @@ def measure(name, n_rows, repeats, memory):
     row = ROWS[name]
     X, y = data_of(row.data, n_rows)
     ways = ways_of(row, y)
-    cpu, wall, draws = {way: [] for way in ways}, {way: [] for way in ways}, []
+    cpu, wall, draws, beside = {way: [] for way in ways}, {way: [] for way in ways}, [], []
+    n_replicates = None
     for _ in range(repeats):
         for way, (objects, scale) in ways.items():
             spent, waited, last = run(objects, X, y)
             cpu[way].append(spent * scale)
             wall[way].append(waited * scale)
+            if way == AUTO:
+                n_replicates = last.n_splits_
             if way == OURS:
-                draws.append(last.draw_seconds_)
+                table, n_candidates = last.cv_results_, len(row.candidates)
+                asked = table["mean_fit_time"].mean() + table["mean_score_time"].mean()
+                draws.append(last.draw_time_)
+                beside.append(spent - asked * n_candidates)
     return {
         "search": name,
         "n": n_rows,
@@ -236,6 +259,8 @@ def measure(name, n_rows, repeats, memory):
         "cpu": cpu,
         "wall": wall,
         "draw_cpu": draws,
+        "beside_cpu": beside,
+        "n_replicates": n_replicates,
         "peak_mib": peak_mib(row, X, y) if memory else None,
     }
 
@@ -247,6 +272,20 @@ def peak_mib(row, X, y):
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     return peak / 2**20
+
+
+def overhead(record):
+    """Return what is done beside fits and answers as a share of the bare fits, where long."""
+    bare = statistics.median(record["cpu"][BARE])
+    if bare / record["candidates"] < LONG_FIT:
+        return "short fits"
+    return f"{statistics.median(record['beside_cpu']) / bare:.0%}"
+
+
+def middle(record, way):
+    """Return the median over repeats of the ratio of a way to ours."""
+    pairs = zip(record["cpu"][way], record["cpu"][OURS], strict=True)
+    return statistics.median(a / b for a, b in pairs)
 
 
 def ratio(record, way, kind="cpu"):
@@ -261,7 +300,7 @@ def ratio(record, way, kind="cpu"):
 
 
 def table(records):
-    """Return the lines of the table."""
+    """Return the lines of the tables."""
     lines = [
         "# What searches cost as a multiple of GridSearchLZO",
         "",
@@ -269,13 +308,51 @@ def table(records):
         "most in brackets. Seconds are of GridSearchLZO, drawing V among them. `bare` is one "
         "plain fit of each candidate; `specialized` is LogisticRegressionCV, RidgeCV, ElasticNetCV "
         'or forests with out-of-bag scores, and beside it how long `unseen="only"` takes on the '
-        "same row. The folds and bare fits of SMIR are measured on five settings and scaled.",
+        'same row; `auto m` is `n_replicates="auto"`, with the replicates it drew. `random` is '
+        f"RandomizedSearchCV with 5 folds of {DRAWN} candidates, scaled to all. `beside` is what "
+        "the search does beside fits, answers and scores, drawing V included, as a share of the "
+        "bare fits. The folds and bare fits of SMIR are measured on five settings and scaled.",
         "",
-        "| search | n | C | CPU s | wall s | draw V s | peak MiB | 10 folds | 10 folds, wall "
-        "| 5 folds | halving | specialized | unseen only | bare |",
-        "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|",
+        "| search | n | C | CPU s | wall s | draw V s | beside | peak MiB | 10 folds "
+        "| 10 folds, wall | 5 folds | random | halving | specialized | unseen only | auto m "
+        "| bare |",
+        "|" + "---|" * 17,
     ]
-    return lines + [line(record) for record in records]
+    lines += [line(record) for record in records]
+    return lines + means(records) + growth_in_n(records)
+
+
+def means(records):
+    """Return a table of geometric means over the searches of one n."""
+    lines = ["", "## Geometric means over searches, 10 folds as a multiple of GridSearchLZO", ""]
+    lines += ["| n | searches | CPU | least | most |", "|---|---|---|---|---|"]
+    for n_rows in sorted({record["n"] for record in records}):
+        found = [middle(record, CV10) for record in records if record["n"] == n_rows]
+        mean = math.exp(statistics.fmean(map(math.log, found)))
+        lines.append(
+            f"| {n_rows} | {len(found)} | {mean:.1f} | {min(found):.1f} | {max(found):.1f} |"
+        )
+    return lines
+
+
+def growth_in_n(records):
+    """Return a table of how times grow with n: exponents between the least n and the largest."""
+    lines = ["", "## Growth with n: exponents of CPU time between the least and the largest n", ""]
+    lines += ["| search | n | GridSearchLZO | bare fits | 10 folds |", "|---|---|---|---|---|"]
+    for name in ROWS:
+        found = sorted((one for one in records if one["search"] == name), key=lambda r: r["n"])
+        if len(found) < 2:
+            continue
+        first, last = found[0], found[-1]
+        step = math.log(last["n"] / first["n"])
+        powers = [
+            math.log(statistics.median(last["cpu"][way]) / statistics.median(first["cpu"][way]))
+            / step
+            for way in (OURS, BARE, CV10)
+        ]
+        shown = " | ".join(f"{power:.2f}" for power in powers)
+        lines.append(f"| {name} | {first['n']} to {last['n']} | {shown} |")
+    return lines
 
 
 def line(record):
@@ -288,12 +365,55 @@ def line(record):
         f"{cpu:.2f}",
         f"{wall:.2f}",
         f"{statistics.median(record['draw_cpu']):.2f}",
+        overhead(record),
         peak,
         ratio(record, CV10),
         ratio(record, CV10, "wall"),
-        *(ratio(record, way) for way in (CV5, HALVING, SPECIAL, ONLY, BARE)),
+        *(ratio(record, way) for way in (CV5, RANDOM, HALVING, SPECIAL, ONLY)),
+        f"{ratio(record, AUTO)} [m = {record['n_replicates']} n]",
+        ratio(record, BARE),
     ]
     return "| " + " | ".join(cells) + " |"
+
+
+GROWING = {
+    "decision tree": (DecisionTreeClassifier(random_state=0), "min_samples_leaf", 1.0, 60.0),
+    "RBF SVC": (SVC(), "C", 0.1, 100.0),
+    "k-NN": (KNeighborsClassifier(), "n_neighbors", 1.0, 60.0),
+    "gradient boosting": (GradientBoostingClassifier(n_estimators=20), "max_depth", 1.0, 16.0),
+}
+
+
+def growth_in_candidates(repeats, n_rows=500, sizes=(2, 4, 8, 16)):
+    """Write how the CPU time beside drawing V grows with the number of candidates."""
+    X, y = data_of("classes", n_rows)
+    lines = [
+        "# Growth with candidates",
+        "",
+        f"CPU seconds of GridSearchLZO without drawing V, n = {n_rows}, m = 10 n, least of "
+        f"{repeats} runs, and the exponent between the least and the largest number of candidates; "
+        "by `benchmarks/speed.py --growth`.",
+        "",
+        f"| search | {' | '.join(f'C = {size}' for size in sizes)} | exponent |",
+        "|" + "---|" * (len(sizes) + 2),
+    ]
+    for name, (estimator, parameter, low, high) in GROWING.items():
+        seconds = []
+        for size in sizes:
+            values = np.geomspace(low, high, size)
+            values = values if parameter == "C" else np.round(np.linspace(low, high, size))
+            kind = float if parameter == "C" else int
+            search = GridSearchLZO(
+                estimator, {parameter: [kind(value) for value in values]}, random_state=0
+            )
+            runs = [run([search], X, y) for _ in range(repeats)]
+            seconds.append(min(spent - last.draw_time_ for spent, _, last in runs))
+        power = math.log(seconds[-1] / seconds[0]) / math.log(sizes[-1] / sizes[0])
+        cells = [name, *(f"{one:.2f}" for one in seconds), f"{power:.2f}"]
+        lines.append("| " + " | ".join(cells) + " |")
+        print(lines[-1], flush=True)
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    (RESULTS / "candidates.md").write_text("\n".join(lines) + "\n")
 
 
 def keep(record):
@@ -315,8 +435,13 @@ def main():
     parser.add_argument("--only", action="append", choices=list(ROWS), help="a row of the table")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--no-memory", action="store_true", help="skip the run for peak memory")
+    parser.add_argument("--growth", action="store_true", help="measure growth with candidates")
     options = parser.parse_args()
     warnings.simplefilter("ignore")  # of models that are poor or not converged; so are all ways
+    if options.growth:
+        with threadpool_limits(limits=1):
+            growth_in_candidates(options.repeats)
+        return
     for n_rows, name in itertools.product(options.rows or [500, 1500], options.only or ROWS):
         with threadpool_limits(limits=1):
             record = measure(name, n_rows, options.repeats, not options.no_memory)

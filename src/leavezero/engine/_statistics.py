@@ -139,7 +139,7 @@ def anytime_radius(n_units: float, n_aimed: float, level: float = LEVEL) -> floa
     --------
     >>> from leavezero.engine._statistics import anytime_radius
     >>> round(anytime_radius(100, 100), 2), round(anytime_radius(10_000, 100), 3)
-    (0.3, 0.038)
+    (0.3, 0.036)
     """
     tail = -2 * np.log(1 - level)
     growth = n_units * (tail + np.log(tail + 1)) / n_aimed
