@@ -20,8 +20,6 @@ from sklearn.linear_model import (
     RidgeClassifier,
 )
 
-from leavezero import GridSearchLZO
-from leavezero.augment import GaussianAugmenter
 from leavezero.families import family_of
 
 METHODS = ("predict", "predict_proba", "decision_function")
@@ -230,16 +228,8 @@ def test_one_that_does_not_converge_is_the_plain_fit():
     ],
     ids=lambda model: type(model).__name__,
 )
-def test_search_finds_the_same(model, monkeypatch):
+def test_search_finds_the_same(model, finds_the_same):
     """A search gives the same table with and without shared work, and with two workers."""
     X, y, _ = _data(model, 4, 3, 1)
     grid = {"C" if "C" in model.get_params() else "alpha": [0.01, 0.1, 1.0, 10.0]}
-    few = {"augmenter": GaussianAugmenter(), "n_replicates": 3, "random_state": 0}
-    together = GridSearchLZO(model, grid, **few).fit(X, y)
-    workers = GridSearchLZO(model, grid, n_jobs=2, **few).fit(X, y)
-    monkeypatch.setattr(type(family_of(model)), "shares", lambda self, estimator: None)
-    alone = GridSearchLZO(model, grid, **few).fit(X, y)
-    scores = together.cv_results_["mean_test_score"]
-    np.testing.assert_array_equal(workers.cv_results_["mean_test_score"], scores)
-    np.testing.assert_allclose(scores, alone.cv_results_["mean_test_score"], rtol=1e-6)
-    assert together.best_params_ == workers.best_params_ == alone.best_params_
+    finds_the_same(model, grid, X, y)

@@ -274,22 +274,14 @@ def test_many_are_parted_by_their_components():
     assert found == [{1, 2}, {3, None}]
 
 
-def test_search_finds_the_same(monkeypatch):
+def test_search_finds_the_same(finds_the_same):
     """A search gives the same table with and without shared work, and with two workers."""
     X, rng = table(60, 5, 1)
     y = (X[:, 4] + rng.normal(size=60) > 1).astype(int)
     model = Pipeline([("in", make_pipeline(StandardScaler(), PCA())), ("svc", SVC())])
     grid = {"in__pca__n_components": [1, 3, None], "svc__C": [0.1, 1.0]}
-    few = {"augmenter": GaussianAugmenter(), "n_replicates": 3, "random_state": 0}
-    together = GridSearchLZO(model, grid, **few).fit(X, y)
+    together, *_ = finds_the_same(model, grid, X, y)
     assert len(together.plan_) == 1
-    workers = GridSearchLZO(model, grid, n_jobs=2, **few).fit(X, y)
-    monkeypatch.setattr(PipelineFamily, "shares", lambda self, estimator: None)
-    alone = GridSearchLZO(model, grid, **few).fit(X, y)
-    scores = together.cv_results_["mean_test_score"]
-    np.testing.assert_array_equal(workers.cv_results_["mean_test_score"], scores)
-    np.testing.assert_allclose(scores, alone.cv_results_["mean_test_score"], rtol=1e-6)
-    assert together.best_params_ == workers.best_params_ == alone.best_params_
 
 
 def test_models_from_another_process_remember_what_they_share():

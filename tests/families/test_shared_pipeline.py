@@ -23,8 +23,6 @@ from sklearn.preprocessing import (
 )
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from leavezero import GridSearchLZO
-from leavezero.augment import GaussianAugmenter
 from leavezero.families import _shared_pipeline
 from leavezero.families._composite import PipelineFamily
 
@@ -186,17 +184,9 @@ def test_frames_and_text_go_through():
     ],
     ids=["tree", "logistic", "boosting"],
 )
-def test_search_finds_the_same(last, grid, monkeypatch):
+def test_search_finds_the_same(last, grid, finds_the_same):
     """A search gives the same table with and without shared work, and with two workers."""
     X, y, _ = _data(last, 2, 1)
     model = Pipeline([("scale", StandardScaler()), ("pca", PCA()), ("last", last)])
     grid = {"pca__n_components": [1, 3]} | {f"last__{name}": grid[name] for name in grid}
-    few = {"augmenter": GaussianAugmenter(), "n_replicates": 3, "random_state": 0}
-    together = GridSearchLZO(model, grid, **few).fit(X, y)
-    workers = GridSearchLZO(model, grid, n_jobs=2, **few).fit(X, y)
-    monkeypatch.setattr(PipelineFamily, "shares", lambda self, estimator: None)
-    alone = GridSearchLZO(model, grid, **few).fit(X, y)
-    scores = together.cv_results_["mean_test_score"]
-    np.testing.assert_array_equal(workers.cv_results_["mean_test_score"], scores)
-    np.testing.assert_allclose(scores, alone.cv_results_["mean_test_score"], rtol=1e-6)
-    assert together.best_params_ == workers.best_params_ == alone.best_params_
+    finds_the_same(model, grid, X, y)

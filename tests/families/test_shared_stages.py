@@ -22,8 +22,6 @@ from sklearn.ensemble import (
 )
 from sklearn.tree import DecisionTreeClassifier
 
-from leavezero import GridSearchLZO
-from leavezero.augment import GaussianAugmenter
 from leavezero.families import family_of
 from leavezero.families._bagged import BaggedFamily
 from leavezero.families._stages import BoostingFamily
@@ -192,17 +190,11 @@ def test_an_impossible_size_is_refused_by_the_model():
     ],
     ids=["boosting", "forest", "histogram"],
 )
-def test_search_finds_the_same(model, family, monkeypatch):
+def test_search_finds_the_same(model, family, finds_the_same):
     """A search gives the same table with and without shared work, and with two workers."""
+    assert type(family_of(model)) is family
     X, y, _ = _data(model, 2, 1)
     grid = {_size(model): [2, 7, 4], "max_depth": [1, 2]}
-    few = {"augmenter": GaussianAugmenter(), "n_replicates": 3, "random_state": 0}
-    together = GridSearchLZO(model, grid, **few).fit(X, y)
-    workers = GridSearchLZO(model, grid, n_jobs=2, **few).fit(X, y)
-    monkeypatch.setattr(family, "shares", lambda self, estimator: None)
-    alone = GridSearchLZO(model, grid, **few).fit(X, y)
+    together, workers, alone = finds_the_same(model, grid, X, y, rtol=1e-12)
     for search in (together, workers):
-        assert search.best_params_ == alone.best_params_
-        scores = search.cv_results_["mean_test_score"]
-        np.testing.assert_allclose(scores, alone.cv_results_["mean_test_score"], rtol=1e-12)
         np.testing.assert_array_equal(search.predict(X), alone.predict(X))
