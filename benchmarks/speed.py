@@ -284,19 +284,22 @@ def overhead(record):
 
 def middle(record, way):
     """Return the median over repeats of the ratio of a way to ours."""
-    pairs = zip(record["cpu"][way], record["cpu"][OURS], strict=True)
-    return statistics.median(a / b for a, b in pairs)
+    return statistics.median(ratios(record, way))
+
+
+def ratios(record, way, kind="cpu"):
+    """Return the ratio of a way to ours for each repeat."""
+    pairs = zip(record[kind][way], record[kind][OURS], strict=True)
+    return [a / b for a, b in pairs]
 
 
 def ratio(record, way, kind="cpu"):
     """Return the ratio of a way to ours with its spread over repeats; a dash if it was not run."""
     if way not in record[kind]:
         return "-"
-    found = [a / b for a, b in zip(record[kind][way], record[kind][OURS], strict=True)]
-    middle = statistics.median(found)
-    if len(found) == 1:
-        return f"{middle:.1f}"
-    return f"{middle:.1f} ({min(found):.1f} to {max(found):.1f})"
+    found = ratios(record, way, kind)
+    shown = f"{statistics.median(found):.1f}"
+    return shown if len(found) == 1 else f"{shown} ({min(found):.1f} to {max(found):.1f})"
 
 
 def table(records):
@@ -400,12 +403,9 @@ def growth_in_candidates(repeats, n_rows=500, sizes=(2, 4, 8, 16)):
     for name, (estimator, parameter, low, high) in GROWING.items():
         seconds = []
         for size in sizes:
-            values = np.geomspace(low, high, size)
-            values = values if parameter == "C" else np.round(np.linspace(low, high, size))
-            kind = float if parameter == "C" else int
-            search = GridSearchLZO(
-                estimator, {parameter: [kind(value) for value in values]}, random_state=0
-            )
+            whole = np.linspace(low, high, size).round().astype(int)
+            values = np.geomspace(low, high, size) if parameter == "C" else whole
+            search = GridSearchLZO(estimator, {parameter: values.tolist()}, random_state=0)
             runs = [run([search], X, y) for _ in range(repeats)]
             seconds.append(min(spent - last.draw_time_ for spent, _, last in runs))
         power = math.log(seconds[-1] / seconds[0]) / math.log(sizes[-1] / sizes[0])

@@ -20,6 +20,12 @@ class Group:
     trials: tuple[Trial, ...]
     family: Any = None
 
+    @property
+    def shares(self) -> bool:
+        """Whether its family fits and asks the models, not each by itself."""
+        several = len(self.trials) > 1
+        return self.family is not None and (several or self.family.pays_alone)
+
 
 @dataclass(frozen=True)
 class Task:

@@ -18,14 +18,13 @@ from leavezero.engine._groups import Group, groups_of, longest_first
 from leavezero.engine._metrics import metric_for
 from leavezero.engine._responses import in_blocks
 from leavezero.engine._run import Job, Outcome, Record, said_together, verdicts_on
-from leavezero.engine._statistics import anytime_radius
+from leavezero.engine._statistics import LEVEL, anytime_radius
 from leavezero.engine._threads import limited_threads
 
 if TYPE_CHECKING:
     from leavezero.engine._keep import Keeper
 
 LOOKS = (1, 3, 10)  # replicates after which the winner may be separated; the last is the most
-LEVEL = 0.95
 
 
 def until_separated(
@@ -165,7 +164,7 @@ def judge_again(
         new = job.replicates.rows.take(slice(known, None))
         asked = replace(job, replicates=Replicates(new, 1, job.replicates.classes))
     said: Sequence[Mapping[str, AnyArray] | None] = [None] * len(models)
-    if group.family is not None and (len(models) > 1 or group.family.pays_alone):
+    if group.shares:
         with limited_threads(), suppress(Exception):  # then they are asked one by one
             group.family.remember(models, job.X, job.y)
         said = said_together(asked, group.family, models)

@@ -189,7 +189,7 @@ def _run_sent(job: Job | InRay, group: Group, floor: float) -> list[Record]:
 def run_group(job: Job, group: Group, floor: float) -> list[Record]:
     """Fit and score candidates that share work; one by one if they cannot be fitted together."""
     n_trials = len(group.trials)
-    if group.family is None or (n_trials == 1 and not group.family.pays_alone):
+    if not group.shares:
         return [run_trial(job, trial, floor) for trial in group.trials]
     started = time.perf_counter()
     models = None

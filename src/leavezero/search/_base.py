@@ -2,7 +2,6 @@
 
 from abc import abstractmethod
 from contextlib import AbstractContextManager, closing, nullcontext
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -188,8 +187,8 @@ class BaseSearchLZO(
             augmenter, replicates = self._draw(X, target, labeled, routed, planner, strategy, root)
 
         def job_with(rows: Replicates) -> Job:
-            made = job_of(self, X, target, labeled, rows, scoring, routed, strategy, root)
-            return replace(made, looks=looks, draws=self.unseen != "only")
+            given = (scoring, routed, strategy, root)
+            return job_of(self, X, target, labeled, rows, *given, looks=looks)
 
         job = job_with(replicates)
         monitor = Monitor(self, X, target, next(iter(routed.fit.values())), strategy.n_trials)

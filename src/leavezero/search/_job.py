@@ -26,8 +26,10 @@ def job_of(
     routed: Routed,
     strategy: Strategy,
     root: np.random.SeedSequence,
+    *,
+    looks: bool,
 ) -> Job:
-    """Return what all trials share."""
+    """Return what all trials share; ``looks`` is whether they are asked for unseen rows."""
     n_rows = len(target)
     given = None
     if search.return_train_score:
@@ -51,6 +53,8 @@ def job_of(
         given_metrics=for_rows(None),
         kept_rows=_some_rows(len(replicates.rows), KEPT_CELLS // strategy.n_trials, root),
         answered_rows=_some_rows(len(replicates.rows), ANSWERED_ROWS, root),
+        looks=looks,
+        draws=search.unseen != "only",
         labeled=labeled,
         error_score=search.error_score,
     )
