@@ -51,7 +51,7 @@ def test_rows_inside_a_parameter_are_never_shown():
     ("value", "text"),
     [
         (loguniform(0.1, 10), "loguniform(0.1, 10)"),
-        (np.logspace(-1, 1, 3), "[0.1, 1.0, 10.0]"),
+        (np.array([0.1, 1.0, 10.0]), "[0.1, 1.0, 10.0]"),
         (list(range(60)), "<list of 60>"),
         ((1,), "(1,)"),
         (len, "<len>"),
