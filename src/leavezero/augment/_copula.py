@@ -1,12 +1,12 @@
 """Classes as Gaussian copulas: each column keeps its own distribution."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from leavezero._typing import Floats
+from leavezero._typing import Bools, Floats, Ints
 from leavezero.augment._gaussian import MAX_LEARNING_ROWS, ShrunkGaussian
 from leavezero.augment._strata import (
     ClassConditionalAugmenter,
@@ -76,87 +76,96 @@ class CopulaAugmenter(ClassConditionalAugmenter):
                 f'got {self.margins!r}. Use "smooth" for continuous columns.'
             )
 
-    def _fit_stratum(self, stratum: Stratum) -> tuple[list["Margin"], Any]:
+    def _fit_stratum(self, stratum: Stratum) -> tuple["Margins", ShrunkGaussian] | None:
         if len(stratum) < _MIN_ROWS:
             self._warn_small(stratum, _MIN_ROWS, "its rows are copied")
-            return [], None
+            return None
         rows = stratum.values
         assert self._codec is not None
-        n_columns = rows.shape[1]
-        discrete = np.zeros(n_columns, dtype=bool)
+        discrete = np.zeros(rows.shape[1], dtype=bool)
         discrete[: len(self._codec.columns)] = self._codec.categories | self._codec.whole
-        margins = [
-            Margin.of(rows[:, at], discrete=bool(discrete[at]), smooth=self.margins == "smooth")
-            for at in range(n_columns)
-        ]
-        scores = np.column_stack([m.scores(rows[:, at]) for at, m in enumerate(margins)])
-        return margins, ShrunkGaussian.of(scores)
+        margins = Margins.of(rows, discrete, smooth=self.margins == "smooth")
+        return margins, ShrunkGaussian.of(margins.scores(rows))
 
     def _sample_stratum(
         self,
         stratum: Stratum,
-        fitted: tuple[list["Margin"], Any],
+        fitted: tuple["Margins", ShrunkGaussian] | None,
         n_samples: int,
         rng: np.random.Generator,
     ) -> StratumDraw:
-        margins, gaussian = fitted
-        if gaussian is None:
+        if fitted is None:
             return StratumDraw(stratum.values[rng.integers(len(stratum), size=n_samples)])
+        margins, gaussian = fitted
         spread = np.sqrt(np.maximum(gaussian.variances, 1e-12))
         ranks = ndtr((gaussian.sample(n_samples, rng) - gaussian.mean) / spread)
-        columns = [margin.values_at(ranks[:, at], rng) for at, margin in enumerate(margins)]
-        return StratumDraw(np.column_stack(columns))
+        return StratumDraw(margins.values_at(ranks, rng))
 
 
 @dataclass(frozen=True, eq=False)
-class Margin:
-    """The distribution of one column: its sorted values, and the share of missing cells.
+class Margins:
+    """The distributions of columns, each a line: sorted values, and steps to the next ones.
 
-    A column with few different values is a set of atoms; a continuous one is drawn between its
-    sorted values and spread by a kernel of width ``width``.
+    Missing cells come last; ``n_values`` are there. A column with few different values is a set of
+    atoms, without steps; a continuous one is drawn between its values and spread by a kernel of
+    its width.
     """
 
     values: Floats
-    missing: float
-    atoms: bool
-    width: float
+    steps: Floats
+    n_values: Ints
+    atoms: Bools
+    widths: Floats
 
     @classmethod
-    def of(cls, column: Floats, *, discrete: bool, smooth: bool) -> "Margin":
-        """Learn the distribution of a column."""
-        values = np.sort(column[~np.isnan(column)])
-        n_values = len(values)
-        n_different = np.count_nonzero(values[1:] != values[:-1]) + min(1, n_values)
-        few = discrete or bool(n_different <= max(10, n_values // 10))
-        width = 0.0
-        if smooth and not few:
-            deviation = float(values.std())
-            between = _quantile(values, 0.75) - _quantile(values, 0.25)
-            width = 0.25 * (min(deviation, between / 1.349) or deviation) * n_values**-0.2
-        return cls(values, 1.0 - n_values / len(column), few, float(width))
+    def of(cls, rows: Floats, discrete: Bools, *, smooth: bool) -> "Margins":
+        """Learn the distributions of columns, some of which are known to be discrete."""
+        values = np.sort(rows.T, axis=1)
+        n_values = np.count_nonzero(~np.isnan(values), axis=1)
+        steps = np.nan_to_num(np.diff(values, axis=1, append=np.nan), nan=0.0)
+        n_different = np.count_nonzero(steps, axis=1) + np.minimum(1, n_values)
+        atoms = discrete | (n_different <= np.maximum(10, n_values // 10))
+        steps[atoms] = 0.0
+        widths = np.zeros(len(values))
+        for at in np.flatnonzero(~atoms) if smooth else ():
+            widths[at] = _kernel_width(values[at, : n_values[at]])
+        return cls(values, steps, n_values, atoms, widths)
 
-    def scores(self, column: Floats) -> Floats:
-        """Return the normal scores of a column's mid-ranks; missing cells come last."""
-        share = 1.0 - self.missing
-        below = np.searchsorted(self.values, column, side="left")
-        upto = np.searchsorted(self.values, column, side="right")
-        ranks = share * (below + upto) / (2.0 * max(1, len(self.values)))
-        ranks[np.isnan(column)] = 1.0 - self.missing / 2.0
-        edge = 0.5 / len(column)
-        return ndtri(np.clip(ranks, edge, 1.0 - edge))
+    def scores(self, rows: Floats) -> Floats:
+        """Return the normal scores of the mid-ranks of the rows learned from."""
+        n_rows = len(rows)
+        ranks = np.empty(self.values.shape)
+        for line, order, values, n_values in zip(
+            ranks, np.argsort(rows.T, axis=1), self.values, self.n_values, strict=True
+        ):
+            there = values[:n_values]  # sorted, which is what makes the searches cheap
+            twice = np.searchsorted(there, there) + np.searchsorted(there, there, side="right")
+            line[order[:n_values]] = twice / 2.0
+            line[order[n_values:]] = (n_values + n_rows) / 2.0
+        return ndtri(np.clip(ranks.T / n_rows, 0.5 / n_rows, 1.0 - 0.5 / n_rows))
 
     def values_at(self, ranks: Floats, rng: np.random.Generator) -> Floats:
-        """Return the values at given ranks in [0, 1]."""
-        gone = ranks >= 1.0 - self.missing
-        if not len(self.values):
-            return np.full(len(ranks), np.nan)
-        places = np.clip(ranks / max(1.0 - self.missing, 1e-12), 0.0, 1.0) * len(self.values)
-        if self.atoms:
-            drawn = self.values[np.minimum(places.astype(np.intp), len(self.values) - 1)]
-        else:
-            drawn = np.interp(places, np.arange(len(self.values)) + 0.5, self.values)
-            drawn = drawn + self.width * rng.standard_normal(len(ranks))
-        return np.where(gone, np.nan, drawn) if self.missing > 0 else drawn
+        """Return the values at given ranks in [0, 1]; a column a column."""
+        n_columns, n_rows = self.values.shape
+        places = ranks * n_rows
+        gone = (places >= self.n_values) & (self.n_values < n_rows)
+        places -= np.where(self.atoms, 0.0, 0.5)
+        np.clip(places, 0.0, np.maximum(self.n_values - 1, 0), out=places)
+        below = places.astype(np.intp)
+        places -= below
+        below += n_rows * np.arange(n_columns)
+        drawn = self.values.take(below) + places * self.steps.take(below)
+        if self.widths.any():
+            drawn += self.widths * rng.standard_normal(drawn.shape)
+        drawn[gone] = np.nan
+        return drawn
+
+
+def _kernel_width(values: Floats) -> float:
+    """Return how far a kernel spreads the sorted values of a continuous column."""
+    deviation = float(values.std())
+    between = _quantile(values, 0.75) - _quantile(values, 0.25)
+    return 0.25 * (min(deviation, between / 1.349) or deviation) * len(values) ** -0.2
 
 
 def _quantile(values: Floats, share: float) -> float:

@@ -6,11 +6,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.covariance import ledoit_wolf_shrinkage
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.mixture import GaussianMixture
 
 from leavezero._random import integer_seed, seed_sequence
 from leavezero._typing import Floats, RandomState
+from leavezero.augment._mixture import Mixture, best_mixture
 from leavezero.augment._strata import (
     ClassConditionalAugmenter,
     Stratum,
@@ -43,9 +42,11 @@ class ShrunkGaussian:
             warnings.simplefilter("ignore", UserWarning)
             share = float(ledoit_wolf_shrinkage(centred, assume_centered=True))
         axes = centred * np.sqrt((1.0 - share) / len(rows))
-        if len(rows) > rows.shape[1]:  # the same covariance from fewer rows
-            axes = np.linalg.qr(axes, mode="r")
-        return cls(mean, axes, share * float(np.mean(centred**2)))
+        floor = share * float(np.mean(centred**2))
+        if len(rows) > rows.shape[1]:  # the same covariance from fewer rows, and no floor to draw
+            even = np.sqrt(floor) * np.eye(rows.shape[1])
+            axes, floor = np.linalg.qr(np.vstack([axes, even]), mode="r"), 0.0
+        return cls(mean, axes, floor)
 
     @property
     def variances(self) -> Floats:
@@ -54,9 +55,10 @@ class ShrunkGaussian:
 
     def sample(self, n_samples: int, rng: np.random.Generator) -> Floats:
         """Draw rows."""
-        inner = rng.standard_normal((n_samples, len(self.axes))) @ self.axes
-        outer = np.sqrt(self.floor) * rng.standard_normal((n_samples, len(self.mean)))
-        return self.mean + inner + outer
+        rows = rng.standard_normal((n_samples, len(self.axes))) @ self.axes + self.mean
+        if self.floor > 0:
+            rows += np.sqrt(self.floor) * rng.standard_normal(rows.shape)
+        return rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,7 +199,7 @@ class GaussianMixtureAugmenter(ClassConditionalAugmenter):
             )
         self._seeds = seed_sequence(self.random_state)
 
-    def _fit_stratum(self, stratum: Stratum) -> tuple[_Box, Any]:
+    def _fit_stratum(self, stratum: Stratum) -> tuple[_Box, ShrunkGaussian | Mixture]:
         rows = stratum.values
         if len(stratum) == 1:
             self._warn_small(stratum, 2, "its row is copied")
@@ -205,56 +207,18 @@ class GaussianMixtureAugmenter(ClassConditionalAugmenter):
         scaled = box.scaled(rows)
         seed = integer_seed(self._seeds, "mixture", stratum.code)
         mixture = best_mixture(scaled, self.max_components, seed) if len(rows) >= 10 else None
-        return box, ShrunkGaussian.of(scaled) if mixture is None else mixture
+        # A single full Gaussian is left to the shrunk one, which is never worse.
+        return box, mixture or ShrunkGaussian.of(scaled)
 
     def _sample_stratum(
-        self, stratum: Stratum, fitted: tuple[_Box, Any], n_samples: int, rng: np.random.Generator
+        self,
+        stratum: Stratum,
+        fitted: tuple[_Box, ShrunkGaussian | Mixture],
+        n_samples: int,
+        rng: np.random.Generator,
     ) -> StratumDraw:
         box, model = fitted
-        if isinstance(model, ShrunkGaussian):
-            drawn = model.sample(n_samples, rng)
-        else:
-            drawn = _sample_mixture(model, n_samples, rng)
-        return StratumDraw(box.unscaled(drawn, _whole(self, stratum)))
-
-
-def best_mixture(rows: Floats, max_components: int, seed: int) -> Any:
-    """Return the mixture of least BIC, or None where a single full Gaussian is the best.
-
-    The single Gaussian is left to :class:`ShrunkGaussian`, which is never worse.
-    """
-    n_rows, n_columns = rows.shape
-    shapes = ["diag"]
-    if n_columns <= 40 and n_rows >= 3 * n_columns:
-        shapes.append("full")
-    sizes = [k for k in (1, 2, 3, 5, 8, 13, 21, 34) if k <= max_components and 5 * k <= n_rows]
-    best, least = None, np.inf
-    for shape in shapes:
-        for size in sizes:
-            mixture = GaussianMixture(
-                size, covariance_type=shape, reg_covar=0.02, random_state=seed
-            )
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ConvergenceWarning)  # BIC judges what was reached
-                bic = mixture.fit(rows).bic(rows)
-            if bic < least:
-                best, least = mixture, bic
-    if best is None or (best.n_components == 1 and best.covariance_type == "full"):
-        return None
-    return best
-
-
-def _sample_mixture(mixture: Any, n_samples: int, rng: np.random.Generator) -> Floats:
-    """Draw from a fitted mixture with our own stream; its own method would change the object."""
-    sizes = rng.multinomial(n_samples, mixture.weights_)
-    parts = []
-    for size, mean, covariance in zip(sizes, mixture.means_, mixture.covariances_, strict=True):
-        noise = rng.standard_normal((size, len(mean)))
-        if mixture.covariance_type == "diag":
-            parts.append(mean + noise * np.sqrt(covariance))
-        else:
-            parts.append(mean + noise @ np.linalg.cholesky(covariance).T)
-    return np.concatenate(parts)
+        return StratumDraw(box.unscaled(model.sample(n_samples, rng), _whole(self, stratum)))
 
 
 def _whole(augmenter: ClassConditionalAugmenter, stratum: Stratum) -> Any:

@@ -1,12 +1,15 @@
 """New documents from the words of two given ones."""
 
+from itertools import compress, pairwise
 from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 
-from leavezero._typing import AnyArray
+from leavezero._typing import AnyArray, Floats, Ints
 from leavezero.augment._strata import ClassConditionalAugmenter, Stratum, StratumDraw
+
+BLOCK = 256  # documents whose words are drawn at a time
 
 
 class TextAugmenter(ClassConditionalAugmenter):
@@ -72,14 +75,29 @@ class TextAugmenter(ClassConditionalAugmenter):
         second = (first + step) % n_rows
         weights = rng.beta(self.alpha, self.alpha, size=n_samples)
         documents: AnyArray = np.empty(n_samples, dtype=object)
-        for at in range(n_samples):
-            words = self._some(fitted[first[at]], weights[at], rng)
-            if second[at] != first[at]:
-                words += self._some(fitted[second[at]], 1.0 - weights[at], rng)
-            # A document without words would look like no document: keep one word.
-            documents[at] = " ".join(words or fitted[first[at]][:1])
+        for start in range(0, n_samples, BLOCK):
+            at = slice(start, start + BLOCK)
+            documents[at] = self._mixed(fitted, first[at], second[at], weights[at], rng)
         return StratumDraw(documents, np.column_stack([first, second]))
 
-    def _some(self, words: list[str], share: float, rng: np.random.Generator) -> list[str]:
-        kept = rng.random(len(words)) < share * (1.0 - self.dropout)
-        return [word for word, keep in zip(words, kept, strict=True) if keep]
+    def _mixed(
+        self,
+        fitted: list[list[str]],
+        first: Ints,
+        second: Ints,
+        weights: Floats,
+        rng: np.random.Generator,
+    ) -> list[str]:
+        """Return new documents, with one draw for all words of the given ones."""
+        mates = np.where(second == first, len(fitted), second).tolist()
+        given = [*fitted, []]  # who is alone has a mate without words
+        pairs = [(given[one], given[mate]) for one, mate in zip(first.tolist(), mates, strict=True)]
+        sizes = np.array([(len(one), len(mate)) for one, mate in pairs])
+        shares = np.column_stack([weights, 1.0 - weights]) * (1.0 - self.dropout)
+        kept = rng.random(int(sizes.sum())) < np.repeat(shares.ravel(), sizes.ravel())
+        marks, ends = kept.tobytes(), pairwise([0, *np.cumsum(sizes.sum(axis=1)).tolist()])
+        return [
+            # A document without words would look like no document: keep one word.
+            " ".join(list(compress(one + mate, marks[start:end])) or one[:1])
+            for (one, mate), (start, end) in zip(pairs, ends, strict=True)
+        ]
