@@ -1,4 +1,4 @@
-"""The nearest others of each row are found as by measuring every distance."""
+"""The nearest of the given rows are found as by measuring every distance."""
 
 import numpy as np
 import pytest
@@ -8,20 +8,19 @@ from scipy.spatial.distance import cdist
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from leavezero.families import _nearest, family_of
-from leavezero.families._nearest import nearest_others
+from leavezero.families._nearest import nearest, nearest_others
 from leavezero.testing._families import leave_one_out
 
 
-def by_hand(rows, n_neighbors):
-    """Return all distances in double precision, a row's own endless, and the smallest of each."""
+def check(rows, n_neighbors):
+    """Compare with all distances in double precision, a row's own endless."""
     distances = cdist(rows, rows)
     np.fill_diagonal(distances, np.inf)
-    return distances, np.sort(distances, axis=1)[:, :n_neighbors]
+    compare(*nearest_others(rows, n_neighbors), distances, n_neighbors)
 
 
-def check(rows, n_neighbors):
-    found, numbers = nearest_others(rows, n_neighbors)
-    distances, expected = by_hand(rows, n_neighbors)
+def compare(found, numbers, distances, n_neighbors):
+    expected = np.sort(distances, axis=1)[:, :n_neighbors]
     np.testing.assert_allclose(found, expected, rtol=1e-12)
     np.testing.assert_allclose(np.take_along_axis(distances, numbers, axis=1), found, rtol=1e-12)
     assert all(len(set(line)) == n_neighbors for line in numbers.tolist())
@@ -39,6 +38,35 @@ def test_neighbors_are_those_of_all_distances(seed, n_rows, n_columns, share, of
     """Any number of rows, columns and neighbours, far from zero, small and large."""
     rows = np.random.default_rng(seed).normal(size=(n_rows, n_columns)) * scale + offset
     check(rows, 1 + int(share * (n_rows - 2)))
+
+
+@given(
+    seed=st.integers(0, 10_000),
+    n_rows=st.integers(0, 60),
+    n_given=st.integers(1, 300),
+    n_columns=st.integers(1, 40),
+    share=st.floats(0.0, 1.0),
+    offset=st.sampled_from([0.0, 1e4]),
+    coarse=st.booleans(),
+)
+def test_the_nearest_of_other_rows(seed, n_rows, n_given, n_columns, share, offset, coarse):
+    """Rows that are not the given ones, some of them copies, have the nearest of all distances."""
+    rng = np.random.default_rng(seed)
+    given, rows = (rng.normal(size=(n, n_columns)) + offset for n in (n_given, n_rows))
+    if coarse:
+        given, rows = np.round(given), np.round(rows)
+    rows[: n_rows // 4] = given[rng.integers(n_given, size=n_rows // 4)]
+    n_neighbors = 1 + int(share * (n_given - 1))
+    found = nearest(rows, given, n_neighbors)
+    if found is not None:  # too many may be equally near
+        compare(*found, cdist(rows, given), n_neighbors)
+    assert found is not None or coarse
+
+
+def test_of_equally_distant_rows_the_first_count():
+    """Copies of a row are neighbours in the order in which they were given."""
+    given = np.repeat([[0.0], [5.0]], 4, axis=0)
+    assert nearest(np.array([[4.0]]), given, 3)[1].tolist() == [[4, 5, 6]]
 
 
 @settings(max_examples=20)
@@ -65,6 +93,9 @@ def test_rows_that_single_precision_cannot_hold():
     rows = np.random.default_rng(0).normal(size=(10, 2))
     assert nearest_others(rows * 1e20, 2) is None
     assert nearest_others(rows, 10) is None
+    assert nearest(rows * 1e20, rows, 2) is None
+    assert nearest(rows, rows[:1], 2) is None
+    assert nearest(np.full((1, 2), np.nan), rows, 2) is None
 
 
 def test_blocks_are_joined(monkeypatch):

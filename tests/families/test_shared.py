@@ -22,6 +22,7 @@ from sklearn.svm import SVC, SVR, NuSVC, NuSVR
 from leavezero import GridSearchLZO
 from leavezero.exceptions import CandidateFailedWarning
 from leavezero.families import Family, _shared_neighbors, _shared_svm, family_of
+from leavezero.families._poll import Tally
 from leavezero.families._shared_neighbors import said_together
 from leavezero.testing import check_family
 
@@ -85,6 +86,63 @@ def test_neighbors_are_looked_up_once(seed, grid, coarse, algorithm, metric):
                 )
             else:
                 np.testing.assert_allclose(answers["predict"], plain.predict(V), rtol=1e-12)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    seed=SEEDS,
+    ks=st.lists(st.integers(1, 60), min_size=1, max_size=4),
+    kinds=st.sampled_from(["uniform", "distance", "both"]),
+    rows=st.sampled_from(["apart", "coarse", "copies", "far from zero"]),
+    n_classes=st.sampled_from([1, 2, 7]),
+    metric=st.sampled_from(["minkowski", "euclidean", "manhattan", "cosine"]),
+)
+def test_neighbors_in_wide_tables(seed, ks, kinds, rows, n_classes, metric):
+    """Where all distances are measured, every k and weighting answers as by itself too."""
+    rng = np.random.default_rng(seed)
+    X, V = rng.normal(size=(60, 17)), rng.normal(size=(600, 17))
+    if rows == "coarse":
+        X, V = np.sign(X), np.sign(V)
+    if rows == "copies":
+        X[30:], V[::100] = X[:30], X[:6]
+    if rows == "far from zero":
+        X, V = X + 1e3, V + 1e3
+    codes, numbers = rng.integers(0, n_classes, 60), rng.normal(size=60)
+    weightings = ["uniform", "distance"] if kinds == "both" else [kinds]
+    for kind, target in ((KNeighborsClassifier, codes), (KNeighborsRegressor, numbers)):
+        estimators = [kind(k, weights=w, metric=metric) for k in ks for w in weightings]
+        _, said = together(estimators, X, target, V)
+        for estimator, answers in zip(estimators, said, strict=True):
+            plain = alone(estimator, X, target)
+            if kind is KNeighborsClassifier:
+                assert np.array_equal(answers["predict"], plain.predict(V))
+                expected = plain.predict_proba(V)
+                np.testing.assert_allclose(answers["predict_proba"], expected, rtol=1e-11)
+            else:
+                expected = plain.predict(V)
+                np.testing.assert_allclose(answers["predict"], expected, rtol=1e-11, atol=1e-14)
+
+
+@given(
+    seed=SEEDS,
+    n_votes=st.integers(1, 40),
+    n_classes=st.integers(1, 6),
+    weigh=st.sampled_from(["ones", "zeros", "any"]),
+)
+def test_a_tally_knows_who_leads(seed, n_votes, n_classes, weigh):
+    """After every vote it has the sums of all, the first class with the most, and close calls."""
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, n_classes, (n_votes, 20))
+    weights = {"ones": np.ones, "zeros": np.zeros, "any": rng.random}[weigh]((n_votes, 20))
+    tally, votes = Tally(20, n_classes), np.zeros((20, n_classes))
+    for voted, weight in zip(codes, weights, strict=True):
+        tally.count(voted, weight)
+        votes[np.arange(20), voted] += weight
+        np.testing.assert_array_equal(tally.votes, votes)
+        np.testing.assert_allclose(tally.totals, votes.sum(axis=1))
+        np.testing.assert_array_equal(tally.leaders, votes.argmax(axis=1))
+        second, first = np.sort(np.pad(votes, ((0, 0), (1, 0))), axis=1)[:, -2:].T
+        np.testing.assert_array_equal(tally.close(), first - second <= 1e-10 * first)
 
 
 @settings(max_examples=8, deadline=None)

@@ -1,8 +1,9 @@
 """What a family is: all that we know about one kind of estimator."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal
 
 from leavezero._typing import AnyArray, Bools, Floats, Ints, Table
@@ -49,6 +50,9 @@ class Unseen:
     rows: Ints | None = field(default=None, repr=False)
 
 
+Asked = Callable[[], Unseen]
+
+
 class Family(ABC):
     """Base of all families: what a subclass does not say, the family cannot do.
 
@@ -66,6 +70,7 @@ class Family(ABC):
 
     name: str = "unnamed"
     pays_alone: bool = False  # whether fitting and asking together is faster for one model too
+    makes_drafts: bool = False  # whether draft_many ever returns models
 
     @abstractmethod
     def covers(self, estimator: Any) -> bool:
@@ -83,6 +88,16 @@ class Family(ABC):
         The rows and the weights are those that the model was fitted to; others are refused.
         """
         raise ValueError(f"{self.refuses(model)}.")
+
+    def unseen_many(
+        self, models: list[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None
+    ) -> list[Asked]:
+        """Return for each of some models fitted together a call that answers as :meth:`unseen`.
+
+        What they share is computed once, at the first call that needs it; a model that cannot
+        answer raises in its own call.
+        """
+        return [partial(self.unseen, model, X, y, sample_weight) for model in models]
 
     def shares(self, estimator: Any) -> Any:
         """Return what an unfitted estimator has in common with those it can be fitted with.
@@ -111,6 +126,20 @@ class Family(ABC):
         What cannot be fitted together is an error; the estimators are then fitted one by one.
         """
         raise ValueError(f"the family {self.name} fits its estimators one by one.")
+
+    def draft_many(
+        self, estimators: list[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None
+    ) -> list[Any] | None:
+        """Return models that answer as the fitted estimators would, where solving them is faster.
+
+        None where it is not; then :meth:`fit_many` fits them. A model for which :meth:`is_draft` is
+        true is never handed to users: the one that wins is fitted plainly. The others are fitted.
+        """
+        return None
+
+    def is_draft(self, model: Any) -> bool:
+        """Tell whether a model only answers, and is not of the class that users gave."""
+        return False
 
     def remember(self, models: list[Any], X: Table, y: AnyArray) -> None:
         """Note what :meth:`respond_many` needs of models that were fitted together elsewhere.

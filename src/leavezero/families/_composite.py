@@ -1,6 +1,8 @@
 """Pipelines and votes: what their parts say about rows that they have not seen."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,15 +16,16 @@ from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.utils import get_tags
 
 from leavezero._typing import AnyArray, Bools, Floats, Table
-from leavezero.families._base import MOST_TOGETHER, Family, Kind, Unseen
+from leavezero.families._base import MOST_TOGETHER, Asked, Family, Kind, Unseen
 from leavezero.families._registry import family_of
 from leavezero.families._shared_pipeline import (
     ask_pipelines,
     fit_pipelines,
     last_shares,
-    n_components_asked,
     pipeline_key,
     remember_pipelines,
+    transformed_forks,
+    variant_of,
 )
 
 NOTHING = (None, "passthrough", "drop")
@@ -56,27 +59,36 @@ class PipelineFamily(Family):
     ) -> Unseen:
         """Return what the last step says about the rows, as if not seen."""
         _or_raise(self.refuses(model))
-        before, last = [step for _, step in model.steps[:-1]], model.steps[-1][1]
-        rows = model[:-1].transform(X) if before else X
-        told = _family(last).unseen(last, rows, y, sample_weight)
-        learned = not all(_learns_nothing(step) for step in before)
-        kind: Kind = "approximate" if learned else told.kind
-        return Unseen(kind, told.responses, told.known, told.doubt, told.rows)
+        last = model.steps[-1][1]
+        rows = model[:-1].transform(X) if len(model.steps) > 1 else X
+        return _through_steps(model, _family(last).unseen(last, rows, y, sample_weight))
+
+    def unseen_many(
+        self, models: list[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None
+    ) -> list[Asked]:
+        """Return calls on rows that the steps before the last transform once."""
+        asked: dict[int, Asked] = {}
+        for fork, rows in transformed_forks(models, X):
+            lasts = [model.steps[-1][1] for model in fork]
+            calls = _family(lasts[0]).unseen_many(lasts, rows, y, sample_weight)
+            asked |= {id(model): call for model, call in zip(fork, calls, strict=True)}
+        return [partial(_ask_last, model, asked[id(model)]) for model in models]
 
     def most_together(self, estimator: Any) -> int:
         """Return fewer where only the steps before the last are shared: the rest is one by one."""
         return FEW_TOGETHER if last_shares(estimator.steps[-1][1])[0] is None else MOST_TOGETHER
 
     def order_key(self, estimator: Any) -> Any:
-        """Return PCA's number of components, and what orders the last steps."""
+        """Return what orders the steps that vary, and what orders the last ones."""
         last = estimator.steps[-1][1]
         family, _ = last_shares(last)
-        return n_components_asked(estimator), 0 if family is None else family.order_key(last)
+        return variant_of(estimator), 0 if family is None else family.order_key(last)
 
     def shares(self, estimator: Any) -> Any:
         """Return the steps before the last one, and what the last one shares by itself.
 
-        The number of components of the first PCA may differ where its solver finds all of them.
+        The number of components of the first PCA may differ where its solver finds all of them;
+        where there is none, a vectorizer may differ in the words it keeps and their weights.
         """
         return pipeline_key(estimator)
 
@@ -93,6 +105,22 @@ class PipelineFamily(Family):
                 "ridge__sample_weight."
             )
         fit_pipelines(estimators, X, y)
+
+    def draft_many(
+        self, estimators: list[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None
+    ) -> list[Any] | None:
+        """Return pipelines whose last steps are drafts, where their own family makes such."""
+        family, _ = last_shares(estimators[0].steps[-1][1])
+        if sample_weight is not None or family is None or not family.makes_drafts:
+            return None
+        fit_pipelines(estimators, X, y, drafted=True)
+        return estimators
+
+    def is_draft(self, model: Any) -> bool:
+        """Tell whether the last step is one."""
+        last = model.steps[-1][1]
+        family = family_of(last)
+        return family is not None and family.is_draft(last)
 
     def remember(self, models: list[Any], X: Table, y: AnyArray) -> None:
         """Let the last steps note what they share, on the rows that they were fitted to."""
@@ -147,6 +175,16 @@ def _family(estimator: Any) -> Family:
     if family is None:
         raise ValueError(f"no family knows {type(estimator).__name__}.")
     return family
+
+
+def _ask_last(model: Any, ask: Asked) -> Unseen:
+    return _through_steps(model, ask())
+
+
+def _through_steps(model: Any, told: Unseen) -> Unseen:
+    """Return what a pipeline's last step told, of a kind that its steps before allow."""
+    learned = not all(_learns_nothing(step) for _, step in model.steps[:-1])
+    return replace(told, kind="approximate") if learned else told
 
 
 def _or_raise(reason: str | None) -> None:

@@ -102,6 +102,23 @@ def dense_columns(rows: Any, coef: Floats) -> tuple[Floats, Floats]:
     return columns, np.asarray(turned).T
 
 
+def step_columns(rows: Any, coef: Floats, penalized: bool) -> tuple[Any, Floats]:
+    """Return rows and coefficients for a step: wide rows as they are if a penalty holds them all.
+
+    A step then needs no more than their products.
+    """
+    n_rows, n_columns = rows.shape
+    return (rows, coef) if penalized and n_columns > n_rows else dense_columns(rows, coef)
+
+
+def with_constant(rows: Any, constant: float) -> Any:
+    """Return rows with a constant column at the end."""
+    column = np.full((rows.shape[0], 1), constant)
+    if sparse.issparse(rows):
+        return sparse.hstack([rows, sparse.csr_array(column)], format="csr")
+    return np.hstack([rows, column])
+
+
 def _column(model: Any, y: AnyArray, n_rows: int) -> AnyArray:
     column = np.asarray(y)
     if column.ndim == 2 and column.shape[1] == 1:

@@ -10,11 +10,12 @@ from leavezero.families._base import Family, Unseen
 from leavezero.families._doubts import doubt_leverage, doubt_solution
 from leavezero.families._fitted_to import (
     TOO_LARGE,
-    dense_columns,
     fitted_numbers,
     fitted_rows,
     fitted_weights,
+    step_columns,
     too_large,
+    with_constant,
 )
 from leavezero.families._newton import leave_out
 
@@ -64,16 +65,13 @@ def _step(model: Any, rows: Any, targets: Floats, weights: Floats) -> tuple[Floa
     The objective is a mean over the rows plus alpha |b|^2 / 2, so a row takes its share of the
     penalty with it.
     """
-    columns, (coef,) = dense_columns(rows, model.coef_[None])
-    total, n_rows = float(weights.sum()), len(columns)
+    columns, (coef,) = step_columns(rows, model.coef_[None], model.alpha > 0)
+    total, n_rows = float(weights.sum()), columns.shape[0]
     pull = model.alpha * coef
     strength = model.alpha * total
     penalties = np.full(len(coef), strength * (1.0 - 1.0 / n_rows))
     if model.fit_intercept:
-        columns, coef = (
-            np.hstack([columns, np.ones((n_rows, 1))]),
-            np.append(coef, model.intercept_),
-        )
+        columns, coef = with_constant(columns, 1.0), np.append(coef, model.intercept_)
         penalties, pull = np.append(penalties, 0.0), np.append(pull, 0.0)
     scores = columns @ coef
     first, second = _slopes(_power(model), _log_link(model), scores, targets)

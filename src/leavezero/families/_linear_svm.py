@@ -1,6 +1,7 @@
 """Linear support vector machines of liblinear: one Newton step, or the span rule for the hinge."""
 
 from dataclasses import replace
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -11,15 +12,17 @@ from leavezero.families._base import Family, Unseen
 from leavezero.families._doubts import doubt_leverage, doubt_solution
 from leavezero.families._fitted_to import (
     TOO_LARGE,
-    dense_columns,
     fitted_codes,
     fitted_numbers,
     fitted_rows,
     fitted_weights,
+    step_columns,
     too_large,
     with_class_weight,
+    with_constant,
 )
 from leavezero.families._newton import Step, leave_out
+from leavezero.families._wide import Products, products_of
 
 SMOOTH = ("squared_hinge", "squared_epsilon_insensitive")
 KINK = "the hinge has no second derivative and liblinear keeps no multipliers for the span rule"
@@ -52,9 +55,10 @@ class LinearSVCFamily(Family):
         if too_large(rows.shape[0], rows.shape[1]):
             return Unseen("approximate", {}, doubt=TOO_LARGE)
         columns, coefs = _with_intercept(model, rows)
+        products = cache(partial(products_of, columns))
         positives = range(1, 2) if len(coefs) == 1 else range(len(coefs))
         steps = [
-            _hinge_step(columns, coef, np.where(codes == positive, 1.0, -1.0), weights)
+            _hinge_step(columns, coef, np.where(codes == positive, 1.0, -1.0), weights, products)
             for coef, positive in zip(coefs, positives, strict=True)
         ]
         scores = np.column_stack([step.scores for step, _ in steps])
@@ -100,28 +104,31 @@ class LinearSVRFamily(Family):
         return Unseen("approximate", {"predict": step.scores}, doubt=doubt)
 
 
-def _with_intercept(model: Any, rows: Any) -> tuple[Floats, Floats]:
+def _with_intercept(model: Any, rows: Any) -> tuple[Any, Floats]:
     """Return rows and coefficients; the intercept is one of them, as liblinear penalizes it."""
-    columns, coefs = dense_columns(rows, np.atleast_2d(model.coef_))
+    columns, coefs = step_columns(rows, np.atleast_2d(model.coef_), True)
     if not model.fit_intercept:
         return columns, coefs
     constant = float(model.intercept_scaling)
     intercepts = np.atleast_1d(model.intercept_)[:, None] / constant
-    return np.hstack([columns, np.full((len(columns), 1), constant)]), np.hstack(
-        [coefs, intercepts]
-    )
+    return with_constant(columns, constant), np.hstack([coefs, intercepts])
 
 
 def _hinge_step(
-    columns: Floats, coef: Floats, signs: Floats, weights: Floats
+    columns: Any, coef: Floats, signs: Floats, weights: Floats, products: Products
 ) -> tuple[Step, float]:
     scores = columns @ coef
     inside = np.maximum(1.0 - signs * scores, 0.0)
-    return _quadratic_step(columns, coef, scores, -weights * signs * inside, weights)
+    return _quadratic_step(columns, coef, scores, -weights * signs * inside, weights, products)
 
 
 def _quadratic_step(
-    columns: Floats, coef: Floats, scores: Floats, half_slopes: Floats, weights: Floats
+    columns: Any,
+    coef: Floats,
+    scores: Floats,
+    half_slopes: Floats,
+    weights: Floats,
+    products: Products | None = None,
 ) -> tuple[Step, float]:
     """Return the step of a loss w z^2, flat where its half slope w z is zero, and the objective.
 
@@ -130,7 +137,15 @@ def _quadratic_step(
     curvatures = 2.0 * weights * (half_slopes != 0.0)
     penalties = np.ones(columns.shape[1])
     gradient = 2.0 * half_slopes @ columns + coef
-    step = leave_out(columns, scores, 2.0 * half_slopes, curvatures, penalties, gradient)
+    step = leave_out(
+        columns,
+        scores,
+        2.0 * half_slopes,
+        curvatures,
+        penalties,
+        gradient,
+        products=products,
+    )
     heights = np.divide(half_slopes**2, weights, out=np.zeros(len(weights)), where=weights > 0)
     worth = float(heights.sum() + coef @ coef / 2.0)
     return replace(step, decrement=step.decrement / max(worth, 1e-300)), worth

@@ -1,6 +1,7 @@
 """Logistic regression: approximate leave-one-out by one Newton step."""
 
 import warnings
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -10,15 +11,16 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from leavezero._typing import AnyArray, Floats, Ints, Table
-from leavezero.families._base import Family, Unseen
+from leavezero.families._base import Asked, Family, Unseen
 from leavezero.families._doubts import doubt_leverage, doubt_solution
 from leavezero.families._fitted_to import (
     TOO_LARGE,
-    dense_columns,
     fitted_codes,
     fitted_rows,
+    step_columns,
     too_large,
     with_class_weight,
+    with_constant,
 )
 from leavezero.families._newton import CLOSEST, JITTER, leave_out
 from leavezero.families._together import (
@@ -28,6 +30,7 @@ from leavezero.families._together import (
     scored_labels,
     settings_key,
 )
+from leavezero.families._wide import Products, products_of
 
 GRADIENT_SOLVERS = ("lbfgs", "newton-cg", "newton-cholesky")
 
@@ -59,16 +62,15 @@ class LogisticFamily(Family):
     ) -> Unseen:
         """Return labels, probabilities and scores, each as if the row were not seen."""
         rows = fitted_rows(model, X)
-        codes = fitted_codes(model, y, rows.shape[0])
-        weights = with_class_weight(model, codes, sample_weight, rows.shape[0])
-        n_scores = len(model.coef_)
-        if too_large(rows.shape[0], rows.shape[1], n_scores):
-            return Unseen("approximate", {}, doubt=TOO_LARGE)
-        if n_scores == 1:
-            return _binary(model, rows, codes, weights)
-        if model.solver == "liblinear":  # until scikit-learn 1.7
-            return Unseen("approximate", {}, doubt="liblinear fits each class against the rest")
-        return _multinomial(model, rows, codes, weights)
+        return _unseen(model, rows, y, sample_weight, partial(products_of, rows))
+
+    def unseen_many(
+        self, models: list[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None
+    ) -> list[Asked]:
+        """Return calls that share the products of wide rows."""
+        rows = fitted_rows(models[0], X)
+        products = cache(partial(products_of, rows))
+        return [partial(_unseen, model, rows, y, sample_weight, products) for model in models]
 
     def shares(self, estimator: Any) -> Any:
         """Return all parameters but C, for the default solver with a squared penalty."""
@@ -126,34 +128,55 @@ def _strength(model: Any) -> float:
     return 0.0 if _penalty(model) is None else 1.0 / model.C
 
 
-def _with_intercept(model: Any, rows: Any) -> tuple[Floats, Floats, Floats]:
+def _unseen(
+    model: Any,
+    rows: Any,
+    y: AnyArray,
+    sample_weight: Floats | None,
+    products: Products,
+) -> Unseen:
+    codes = fitted_codes(model, y, rows.shape[0])
+    weights = with_class_weight(model, codes, sample_weight, rows.shape[0])
+    n_scores = len(model.coef_)
+    if too_large(rows.shape[0], rows.shape[1], n_scores):
+        return Unseen("approximate", {}, doubt=TOO_LARGE)
+    if n_scores == 1:
+        return _binary(model, rows, codes, weights, products)
+    if model.solver == "liblinear":  # until scikit-learn 1.7
+        return Unseen("approximate", {}, doubt="liblinear fits each class against the rest")
+    return _multinomial(model, rows, codes, weights)
+
+
+def _with_intercept(model: Any, rows: Any) -> tuple[Any, Floats, Floats]:
     """Return the rows with a column for the intercept, the penalties, and the coefficients.
 
     liblinear takes the intercept for the coefficient of a constant column and penalizes it.
     """
-    columns, coef = dense_columns(rows, model.coef_)
+    alone = len(model.coef_) == 1 and _strength(model) > 0.0
+    columns, coef = step_columns(rows, model.coef_, alone)
     penalties = np.full(columns.shape[1], _strength(model))
     if not model.fit_intercept:
         return columns, penalties, coef
     constant, strength = 1.0, 0.0
     if model.solver == "liblinear":
         constant, strength = float(model.intercept_scaling), _strength(model)
-    filled = np.full((len(columns), 1), constant)
     return (
-        np.hstack([columns, filled]),
+        with_constant(columns, constant),
         np.append(penalties, strength),
         np.hstack([coef, model.intercept_[:, None] / constant]),
     )
 
 
-def _binary(model: Any, rows: Any, codes: Ints, weights: Floats) -> Unseen:
+def _binary(model: Any, rows: Any, codes: Ints, weights: Floats, products: Products) -> Unseen:
     columns, penalties, coef = _with_intercept(model, rows)
     scores = columns @ coef[0]
     chances = expit(scores)
     first = weights * (chances - codes)
     second = weights * chances * (1.0 - chances)
     gradient = first @ columns + penalties * coef[0]
-    step = leave_out(columns, scores, first, second, penalties, gradient)
+    # liblinear's constant column is one of those that count
+    known = None if model.solver == "liblinear" else products
+    step = leave_out(columns, scores, first, second, penalties, gradient, products=known)
     apart = bool(np.all((scores > 0) == codes))
     doubt = _doubt(model, (step.decrement, step.leverages), gradient, weights.sum(), apart)
     positive = expit(step.scores)

@@ -8,11 +8,13 @@ quadratic loss it is exact.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import linalg
 
 from leavezero._typing import Floats
+from leavezero.families._wide import Products, products_of, solve_wide, steps_by_products
 
 JITTER = 1e-12  # relative; only a matrix that has no inverse notices
 CLOSEST = 1e-6  # of 1 - leverage
@@ -33,7 +35,7 @@ class Step:
 
 
 def leave_out(
-    rows: Floats,
+    rows: Any,
     scores: Floats,
     first: Floats,
     second: Floats,
@@ -41,13 +43,15 @@ def leave_out(
     gradient: Floats,
     pull: Floats | None = None,
     shares: Floats | None = None,
+    products: Products | None = None,
 ) -> Step:
     """Return the step for a loss of one score a row.
 
     Parameters
     ----------
     rows : array of shape (n_rows, n_columns)
-        With the column of the intercept, if there is one.
+        With the column of the intercept at the end, if there is one; sparse only where
+        ``_wide.steps_by_products`` says so.
     scores, first, second : array of shape (n_rows,)
         x_i'b, and l_i and its two derivatives there, weights included.
     penalties : array of shape (n_columns,)
@@ -57,8 +61,14 @@ def leave_out(
     pull : array of shape (n_columns,), optional
         Gradient of the penalty that leaves together with a row of share 1, where an objective is
         a mean over the rows; ``shares`` says how much of it goes with each row.
+    products : callable, optional
+        Returns ``_wide.products_of`` the rows, for several steps that share them.
     """
-    own, pulled, decrement = _solve(_hessian(rows, second), penalties, rows, gradient, pull)
+    if steps_by_products(rows.shape, penalties):
+        known = products_of(rows) if products is None else products()
+        own, pulled, decrement = solve_wide(known, second, penalties, rows, gradient, pull)
+    else:
+        own, pulled, decrement = _solve(_hessian(rows, second), penalties, rows, gradient, pull)
     move = own * first
     if pulled is not None and shares is not None:
         move = move + shares * (rows @ pulled)

@@ -11,15 +11,15 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from leavezero._tables import count_rows, take_rows
 from leavezero._typing import AnyArray, Bools, Floats, Ints, Table
-from leavezero.families._ballot import Ballot, ballot_of
-from leavezero.families._nearest import nearest_others
-from leavezero.families._together import settings_key
+from leavezero.families._nearest import nearest, nearest_others
+from leavezero.families._poll import counts, polled
+from leavezero.families._together import n_columns, settings_key
 
-CELLS = 2**21  # neighbours that are held at once
+CELLS = 2**21  # neighbours, and numbers of rows, that are held at once
 TILE = 256  # scikit-learn's own block: distances are rounded as in one look for all rows
 TIED = 1e-12  # of a squared length: distances that differ by less may be equal
 TREE_COLUMNS = 15  # up to so many algorithm="auto" may grow a tree, which measures fewer distances
-CLOSE = 1e-10  # of the votes: classes that differ by less may have the same
+NEAR = 1e-2  # of a squared length: distances below show how they were rounded
 
 
 @dataclass(eq=False)
@@ -30,10 +30,11 @@ class Company:
     y: AnyArray
     most: int  # neighbours that a model asks for
     waiting: int  # models that may still ask for the neighbours of the given rows
+    measured: Floats | None  # X, where models measure every distance; they hold it too
     near: tuple[Floats, Ints] | None = None
 
     def leave(self) -> None:
-        """Note that a model has asked; after the last one nothing is held but y."""
+        """Note that a model has asked; after the last one nothing more is held than they hold."""
         self.waiting -= 1
         if self.waiting <= 0:
             self.near = self.X = None
@@ -61,7 +62,8 @@ def fit_together(estimators: list[Any], X: Table, y: AnyArray) -> None:
 def remember(models: list[Any], X: Table, y: AnyArray) -> None:
     """Note that k-NN models were fitted to the same rows."""
     most = max(int(model.n_neighbors) for model in models)
-    company = Company(X, y, most, len(models))
+    measured = X if _measures_all(models[0], X) else None
+    company = Company(X, y, most, len(models), measured)
     for model in models:
         _COMPANIES[model] = (company, model.effective_metric_params_)
 
@@ -78,9 +80,10 @@ def said_together(models: list[Any], X: Table) -> list[dict[str, AnyArray]] | No
     if not able or getattr(models[0], "outputs_2d_", False):
         return None
     targets = _targets(models[0], company.y)
-    size = max(TILE, CELLS // (company.most + 1) // TILE * TILE)
+    width = max(company.most + 1, n_columns(X))
+    size = max(TILE, CELLS // width // TILE * TILE)
     starts = range(0, count_rows(X), size)
-    blocks = [_block(able, take_rows(X, slice(at, at + size)), targets) for at in starts]
+    blocks = [_block(company, able, take_rows(X, slice(at, at + size)), targets) for at in starts]
     joined = {model: _joined(parts) for model, *parts in zip(able, *blocks, strict=True)}
     return [joined.get(model, {}) for model in models]
 
@@ -116,9 +119,13 @@ def _measures_all(model: Any, X: Table) -> bool:
     """Tell whether the model would measure every plain Euclidean distance between the rows."""
     if model.effective_metric_ != "euclidean" or model.effective_metric_params_:
         return False
-    if type(X) is not np.ndarray or X.dtype != np.float64:
+    if not _plain(X):
         return False
     return model.algorithm == "brute" or (model.algorithm == "auto" and X.shape[1] > TREE_COLUMNS)
+
+
+def _plain(X: Table) -> bool:
+    return type(X) is np.ndarray and X.dtype == np.float64
 
 
 def _company(model: Any) -> Company | None:
@@ -135,26 +142,64 @@ def _targets(model: Any, y: AnyArray) -> AnyArray:
 
 
 def _joined(parts: list[dict[str, AnyArray]]) -> dict[str, AnyArray]:
+    if len(parts) == 1:
+        return parts[0]
     return {method: np.concatenate([part[method] for part in parts]) for method in parts[0]}
 
 
-def _block(models: list[Any], rows: Table, targets: AnyArray) -> list[dict[str, AnyArray]]:
+def _block(
+    company: Company, models: list[Any], rows: Table, targets: AnyArray
+) -> list[dict[str, AnyArray]]:
     """Return the answers of all models for some rows."""
-    widest = max(models, key=lambda model: model.n_neighbors)
-    n_found = min(widest.n_neighbors + 1, widest.n_samples_fit_)  # one more shows a tie
-    distances, neighbors = widest.kneighbors(rows, n_neighbors=n_found)
     squares = _squares(rows)
+    distances, neighbors = _found(company, models, rows, squares)
     answers = []
-    for model in models:
-        k = model.n_neighbors
-        said, close = _answers(model, distances[:, :k].copy(), neighbors[:, :k], targets)
-        unsure = np.flatnonzero(_tied(distances, k, squares) | close)
+    for model, (said, close) in zip(
+        models, polled(models, distances, neighbors, targets), strict=True
+    ):
+        unsure = np.flatnonzero(_tied(distances, model.n_neighbors, squares) | close)
         if len(unsure):
             few = take_rows(rows, unsure)
             for method, values in said.items():
                 values[unsure] = getattr(model, method)(few)
         answers.append(said)
     return answers
+
+
+def _found(
+    company: Company, models: list[Any], rows: Table, squares: Floats
+) -> tuple[Floats, Ints]:
+    """Return distances and numbers of the neighbours of rows, as many as any model asks for.
+
+    scikit-learn rounds distances against the length of a row, and votes of 1 / distance show it
+    where a neighbour is near; it is asked itself then, for the whole of its block.
+    """
+    widest = max(models, key=lambda model: int(model.n_neighbors))
+    n_found = min(widest.n_neighbors + 1, widest.n_samples_fit_)  # one more shows a tie
+    found = _nearest_given(company, rows, n_found) if _may_measure(models) else None
+    if found is None:
+        return cast("tuple[Floats, Ints]", widest.kneighbors(rows, n_neighbors=n_found))
+    distances, neighbors = found
+    near = (distances[:, 0] ** 2 <= NEAR * squares) & (not all(map(counts, models)))
+    for start in np.unique(np.flatnonzero(near) // TILE) * TILE:
+        tile = slice(start, start + TILE)
+        distances[tile], neighbors[tile] = widest.kneighbors(rows[tile], n_neighbors=n_found)
+    return distances, neighbors
+
+
+def _may_measure(models: list[Any]) -> bool:
+    """Tell whether answers do not show how distances are rounded, but where rows are near."""
+    if is_classifier(models[0]):
+        return not any(callable(model.weights) for model in models)
+    return all(map(counts, models))
+
+
+def _nearest_given(company: Company, rows: Table, n_found: int) -> tuple[Floats, Ints] | None:
+    """Return the nearest of the given rows, where every distance would be measured anyway."""
+    given = company.measured
+    if given is None or not _plain(rows) or rows.shape[1] != given.shape[1]:
+        return None
+    return nearest(rows, given, n_found)
 
 
 def _squares(rows: Table) -> Floats:
@@ -171,42 +216,3 @@ def _tied(distances: Floats, k: int, squares: Floats) -> Bools:
         return np.zeros(len(distances), dtype=bool)
     last, following = distances[:, k - 1] ** 2, distances[:, k] ** 2
     return np.asarray(following - last <= TIED * (squares + following))
-
-
-def _answers(
-    model: Any, distances: Floats, neighbors: Ints, targets: AnyArray
-) -> tuple[dict[str, AnyArray], Bools]:
-    """Return what neighbours say, and for which rows rounding may decide it."""
-    ballot = ballot_of(model, distances, neighbors)
-    if not is_classifier(model):
-        means = _means(model, ballot, targets[neighbors])
-        return {"predict": means}, np.zeros(len(neighbors), dtype=bool)
-    votes = ballot.by_class(targets, len(model.classes_))
-    totals = votes.sum(axis=1, keepdims=True)
-    with np.errstate(invalid="ignore"):  # no votes at all: the model itself raises
-        shares = votes / totals
-    close = np.zeros(len(votes), dtype=bool) if _counts(model) else _close(votes)
-    return {"predict": model.classes_.take(votes.argmax(axis=1)), "predict_proba": shares}, close
-
-
-def _counts(model: Any) -> bool:
-    """Tell whether every neighbour has one vote, so that sums are not rounded."""
-    return model.weights is None or (isinstance(model.weights, str) and model.weights == "uniform")
-
-
-def _close(votes: Floats) -> Bools:
-    """Tell where the order in which votes are added may decide between two classes."""
-    if votes.shape[1] == 1:
-        return np.zeros(len(votes), dtype=bool)
-    second, first = np.partition(votes, -2, axis=1)[:, -2:].T
-    return np.asarray(~(first - second > CLOSE * np.abs(first)))
-
-
-def _means(model: Any, ballot: Ballot, values: AnyArray) -> Floats:
-    if _counts(model):
-        return np.asarray(values.mean(axis=1))
-    weights = ballot.weights.reshape(values.shape[:2])
-    totals = weights.sum(axis=1)
-    if values.ndim == 2:
-        return np.asarray((values * weights).sum(axis=1) / totals)
-    return np.asarray((values * weights[:, :, None]).sum(axis=1) / totals[:, None])

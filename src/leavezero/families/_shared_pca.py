@@ -45,6 +45,12 @@ def without_number(pca: Any) -> Any:
     return clone(pca).set_params(n_components=None)
 
 
+def number_asked(pca: Any) -> tuple[float, str]:
+    """Return the number of components, to be sorted by, and as it was written."""
+    number = pca.n_components
+    return np.inf if number is None else float(number), repr(number)
+
+
 def fit_transform_many(pcas: Sequence[Any], rows: Table) -> list[Table]:
     """Fit PCAs that differ in their number of components; return what each makes of the rows.
 

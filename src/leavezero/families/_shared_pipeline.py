@@ -1,6 +1,7 @@
-"""Pipelines whose steps before the last are the same, but for PCA's number of components."""
+"""Pipelines whose steps before the last are the same, but for one that may vary."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,16 @@ from leavezero.families._registry import family_of
 from leavezero.families._shared_pca import (
     fit_transform_many,
     is_cuttable,
+    number_asked,
     transform_many,
     without_number,
+)
+from leavezero.families._shared_words import (
+    choice,
+    fit_vectorize_many,
+    is_countable,
+    vectorize_many,
+    without_choice,
 )
 from leavezero.families._together import NOT_LEARNED, blocks_of, digest, fit_each, n_columns
 
@@ -24,6 +33,27 @@ MOST_CELLS = 2**27  # of transformed rows that are kept for all: a gibibyte
 PROBE = slice(0, 100)  # rows that tell how wide the others will be
 
 Fork = list[Any]  # pipelines with the same steps before the last
+
+
+@dataclass(frozen=True, eq=False)
+class Varied:
+    """A kind of step in which pipelines that are fitted together may differ.
+
+    ``alike`` makes such steps equal, ``variant`` tells them apart and orders them; the other two
+    do for all of them what a step's own methods do.
+    """
+
+    covers: Callable[[Any], bool]
+    alike: Callable[[Any], Any]
+    variant: Callable[[Any], Any]
+    fit_transform: Callable[[list[Any], Table], list[Table]]
+    transform: Callable[[list[Any], Table], list[Table]]
+
+
+VARIED = (  # of several steps in a pipeline, the first kind counts
+    Varied(is_cuttable, without_number, number_asked, fit_transform_many, transform_many),
+    Varied(is_countable, without_choice, choice, fit_vectorize_many, vectorize_many),
+)
 
 
 def pipeline_key(pipeline: Any) -> Any:
@@ -48,37 +78,45 @@ def last_shares(last: Any) -> tuple[Family | None, Any]:
     return (None, None) if inner is None else (family, inner)
 
 
-def n_components_asked(pipeline: Any) -> float:
-    """Return the number of components in which a pipeline may differ from others."""
+def variant_of(pipeline: Any) -> Any:
+    """Return what tells a pipeline's varied step from those of others, in an order."""
     leaves = _leaves(pipeline.steps[:-1])
-    for pca in leaves[_place(leaves) :][:1]:
-        return np.inf if pca.n_components is None else float(pca.n_components)
-    return 0.0
+    return next((_kind(leaf).variant(leaf) for leaf in leaves[_place(leaves) :]), None)
 
 
-def fit_pipelines(pipelines: list[Any], X: Table, y: AnyArray) -> None:
-    """Fit the steps before the last ones once, and the last ones as their own family does."""
+def fit_pipelines(pipelines: list[Any], X: Table, y: AnyArray, *, drafted: bool = False) -> None:
+    """Fit the steps before the last ones once, and the last ones as their own family does.
+
+    Last steps may become drafts if that is wanted.
+    """
     forks = _forks(pipelines)
     firsts = [_leaves(fork[0].steps[:-1]) for fork in forks]
     place = _place(firsts[0])
     head, rows = _fit_steps(firsts[0][:place], X, y)
-    pcas = [leaf for first in firsts for leaf in first[place : place + 1]]
-    parts = fit_transform_many(pcas, rows) if pcas else [rows]
+    varied = [leaf for first in firsts for leaf in first[place : place + 1]]
+    parts = _kind(varied[0]).fit_transform(varied, rows) if varied else [rows]
     for fork, first, part in zip(forks, firsts, parts, strict=True):
         tail, made = _fit_steps(first[place + 1 :], part, y)
         for one in fork:
             steps = _refilled(one.steps[:-1], iter([*head, *first[place : place + 1], *tail]))
             one.steps = [*steps, one.steps[-1]]
-        _fit_lasts([one.steps[-1][1] for one in fork], made, y)
+        lasts = _fit_lasts([one.steps[-1][1] for one in fork], made, y, drafted)
+        for one, last in zip(fork, lasts, strict=True):
+            one.steps[-1] = (one.steps[-1][0], last)
 
 
 def remember_pipelines(models: list[Any], X: Table, y: AnyArray) -> None:
     """Let the last steps note what they share, on the rows that they were fitted to."""
-    forks = _forks(models)
     family = family_of(models[0].steps[-1][1])
     if family is not None:
-        for fork, rows in zip(forks, _transformed(forks, X), strict=True):
+        for fork, rows in transformed_forks(models, X):
             family.remember([model.steps[-1][1] for model in fork], rows, y)
+
+
+def transformed_forks(models: list[Any], X: Table) -> Iterator[tuple[Fork, Table]]:
+    """Return pipelines parted by the rows that their steps before the last make, and these rows."""
+    forks = _forks(models)
+    return zip(forks, _transformed(forks, X), strict=True)
 
 
 def ask_pipelines(models: list[Any], X: Table) -> list["LastStep"] | None:
@@ -92,7 +130,7 @@ def ask_pipelines(models: list[Any], X: Table) -> list["LastStep"] | None:
         if count_rows(X) * width > MOST_CELLS:
             return None
     said = {}
-    for fork, rows in zip(forks, _transformed(forks, X), strict=True):
+    for fork, rows in transformed_forks(models, X):
         lasts = [model.steps[-1][1] for model in fork]
         family = family_of(lasts[0])
         ready = None if family is None else family.respond_many(lasts, rows)
@@ -144,7 +182,7 @@ def _before(pipeline: Any) -> Any:
     """Return what is equal before the last steps of pipelines that are fitted together."""
     leaves = _leaves(pipeline.steps[:-1])
     place = _place(leaves)
-    same = [without_number(leaf) if at == place else leaf for at, leaf in enumerate(leaves)]
+    same = [_kind(leaf).alike(leaf) if at == place else leaf for at, leaf in enumerate(leaves)]
     return _names(pipeline.steps[:-1]), same
 
 
@@ -161,17 +199,20 @@ def _leaves(steps: list[Any]) -> list[Any]:
 
 
 def _place(leaves: list[Any]) -> int:
-    """Return where the first PCA is whose number of components may differ; the end if nowhere."""
-    return next((at for at, leaf in enumerate(leaves) if is_cuttable(leaf)), len(leaves))
+    """Return where the step is that may vary; the end if there is none."""
+    places = (at for kind in VARIED for at, leaf in enumerate(leaves) if kind.covers(leaf))
+    return next(places, len(leaves))
+
+
+def _kind(step: Any) -> Varied:
+    return next(kind for kind in VARIED if kind.covers(step))
 
 
 def _forks(pipelines: list[Any]) -> list[Fork]:
-    """Return pipelines that share something, parted by the number of components."""
-    forks: dict[str, Fork] = {}
+    """Return pipelines that share something, parted by the step that varies."""
+    forks: dict[Any, Fork] = {}
     for pipeline in pipelines:
-        leaves = _leaves(pipeline.steps[:-1])
-        number = [repr(pca.n_components) for pca in leaves[_place(leaves) :][:1]]
-        forks.setdefault("".join(number), []).append(pipeline)
+        forks.setdefault(variant_of(pipeline), []).append(pipeline)
     return list(forks.values())
 
 
@@ -189,8 +230,8 @@ def _transformed(forks: list[Fork], X: Table) -> list[Table]:
     firsts = [_leaves(fork[0].steps[:-1]) for fork in forks]
     place = _place(firsts[0])
     rows = _line(firsts[0][:place]).transform(X) if place else X
-    pcas = [leaf for first in firsts for leaf in first[place : place + 1]]
-    parts = transform_many(pcas, rows) if pcas else [rows]
+    varied = [leaf for first in firsts for leaf in first[place : place + 1]]
+    parts = _kind(varied[0]).transform(varied, rows) if varied else [rows]
     tails = [first[place + 1 :] for first in firsts]
     return [
         _line(tail).transform(part) if tail else part
@@ -212,12 +253,16 @@ def _refilled(steps: list[Any], leaves: Iterator[Any]) -> list[Any]:
     return filled
 
 
-def _fit_lasts(lasts: list[Any], rows: Table, y: AnyArray) -> None:
+def _fit_lasts(lasts: list[Any], rows: Table, y: AnyArray, drafted: bool) -> list[Any]:
+    """Return the last steps, fitted or as drafts."""
     family, _ = last_shares(lasts[0])
     if family is None or (len(lasts) == 1 and not getattr(family, "pays_alone", False)):
         fit_each(lasts, rows, y, None)
-    else:
+        return lasts
+    drafts = family.draft_many(lasts, rows, y) if drafted else None
+    if drafts is None:
         family.fit_many(lasts, rows, y)
+    return lasts if drafts is None else drafts
 
 
 def _owners(tables: list[Table]) -> list[Table]:

@@ -51,7 +51,12 @@ def remember(models: list[Any], X: Table) -> None:
     """Note the width of the kernel of machines that were fitted to these rows."""
     gamma = kernel_gamma(models[0], fitted_rows(models[0], X))
     for model in models:
-        _GAMMAS[model] = (gamma, model.support_)
+        note_gamma(model, gamma)
+
+
+def note_gamma(model: Any, gamma: float) -> None:
+    """Note the width of the kernel of a machine."""
+    _GAMMAS[model] = (gamma, model.support_)
 
 
 def said_together(models: list[Any], X: Table) -> list["Spoken"] | None:

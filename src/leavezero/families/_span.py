@@ -77,7 +77,7 @@ def free_of(kernel: Floats) -> Free:
     """
     at = np.arange(len(kernel))
     kernel[at, at] += JITTER * max(float(np.abs(np.diagonal(kernel)).mean()), TINY)
-    half, lower = _half(kernel)
+    half, lower = half_of_inverse(kernel)
     sums = half.sum(axis=1) @ half
     total = float(sums.sum())
     entries = np.einsum("ij,ij->j", half, half) - sums**2 / total
@@ -148,7 +148,7 @@ def _relief(common: Floats, rooms: Floats, grain: float, others: Others, coefs: 
     return np.asarray(np.fmax.reduce(reliefs, axis=1, initial=0.0))
 
 
-def _half(kernel: Floats) -> tuple[Floats, bool]:
+def half_of_inverse(kernel: Floats) -> tuple[Floats, bool]:
     """Return A with A'A = K^-1, and whether it is a lower triangle, in the kernel's place."""
     diagonal = np.diagonal(kernel).copy()
     factor, failed = linalg.lapack.dpotrf(kernel.T, lower=True, clean=False, overwrite_a=True)

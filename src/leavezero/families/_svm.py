@@ -1,6 +1,7 @@
 """Support vector machines with kernels: approximate leave-one-out by the span rule."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, partial
 from itertools import combinations
 from typing import Any
 
@@ -8,7 +9,7 @@ import numpy as np
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR
 
 from leavezero._typing import AnyArray, Floats, Ints, Table
-from leavezero.families._base import Family, Unseen
+from leavezero.families._base import Asked, Family, Unseen
 from leavezero.families._fitted_to import (
     fitted_codes,
     fitted_numbers,
@@ -17,6 +18,14 @@ from leavezero.families._fitted_to import (
     other_rows,
 )
 from leavezero.families._shared_svm import fit_together, kernel_name, remember, said_together
+from leavezero.families._svm_drafts import (
+    Draft,
+    DraftNuSVC,
+    DraftNuSVR,
+    DraftSVC,
+    DraftSVR,
+    draft_together,
+)
 from leavezero.families._svm_kernel import Kernel, kernel_of
 from leavezero.families._svm_step import Machine, doubt_free, sinks
 from leavezero.families._svm_votes import decide, dense_coefs, pair_coefs
@@ -25,7 +34,56 @@ AT_BOUND = 1.0 - 1e-9
 OFF_MARGIN = 0.1  # libsvm leaves free vectors within its tolerance, 1e-3, of the margin
 
 
-class SVCFamily(Family):
+class MachineFamily(Family):
+    """What all support vector machines with kernels share."""
+
+    pays_alone = True  # LIBSVM takes its time for the kernel of many rows
+    makes_drafts = True
+
+    def refuses(self, estimator: Any) -> str | None:
+        """Return None: every setting is covered."""
+        return None
+
+    def unseen_many(
+        self, models: list[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None
+    ) -> list[Asked]:
+        """Return a call for each solution: some models may have the same."""
+        calls: dict[int, Asked] = {}
+        for model in models:
+            ask = cache(partial(self.unseen, model, X, y, sample_weight))
+            calls.setdefault(id(model.dual_coef_), ask)
+        return [calls[id(model.dual_coef_)] for model in models]
+
+    def shares(self, estimator: Any) -> Any:
+        """Return the kernel: its values serve every penalty and class weight."""
+        return kernel_name(estimator)
+
+    def fit_many(
+        self, estimators: list[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None
+    ) -> None:
+        """Fit the estimators one by one: a shared kernel would give no model of their class."""
+        fit_together(estimators, X, y, sample_weight)
+
+    def draft_many(
+        self, estimators: list[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None
+    ) -> list[Any] | None:
+        """Return machines solved on one kernel matrix, or linear ones by steps over all rows."""
+        return draft_together(estimators, X, y, sample_weight)
+
+    def is_draft(self, model: Any) -> bool:
+        """Tell whether LIBSVM has not made the model."""
+        return isinstance(model, Draft)
+
+    def remember(self, models: list[Any], X: Table, y: AnyArray) -> None:
+        """Note the width of the kernel."""
+        remember(models, X)
+
+    def respond_many(self, models: list[Any], X: Table) -> Sequence[Mapping[str, AnyArray]] | None:
+        """Return labels and decision values, or numbers, the kernel computed once; to rounding."""
+        return said_together(models, X)
+
+
+class SVCFamily(MachineFamily):
     """SVC and NuSVC, any kernel; several classes by pairs and their vote, as the model decides.
 
     The probabilities of ``probability=True`` come from folds inside the fit and are not available.
@@ -33,15 +91,10 @@ class SVCFamily(Family):
     """
 
     name = "support vector classifier"
-    pays_alone = True  # LIBSVM takes its time for the kernel of many rows
 
     def covers(self, estimator: Any) -> bool:
         """Tell whether the estimator is an SVC or NuSVC itself, not a subclass."""
-        return type(estimator) in (SVC, NuSVC)
-
-    def refuses(self, estimator: Any) -> str | None:
-        """Return None: every setting is covered, but not the probabilities."""
-        return None
+        return type(estimator) in (SVC, NuSVC, DraftSVC, DraftNuSVC)
 
     def unseen(
         self, model: Any, X: Table, y: AnyArray, sample_weight: Floats | None = None
@@ -60,38 +113,15 @@ class SVCFamily(Family):
         machines = list(_pairs(model, codes, weights, coefs, scores))
         return _classified(model, kernel, machines, scores, codes)
 
-    def shares(self, estimator: Any) -> Any:
-        """Return the kernel: its values serve every penalty and class weight."""
-        return kernel_name(estimator)
 
-    def fit_many(
-        self, estimators: list[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None
-    ) -> None:
-        """Fit the estimators one by one: a shared kernel would give no model of their class."""
-        fit_together(estimators, X, y, sample_weight)
-
-    def remember(self, models: list[Any], X: Table, y: AnyArray) -> None:
-        """Note the width of the kernel."""
-        remember(models, X)
-
-    def respond_many(self, models: list[Any], X: Table) -> Sequence[Mapping[str, AnyArray]] | None:
-        """Return labels and decision values, the kernel computed once; to rounding."""
-        return said_together(models, X)
-
-
-class SVRFamily(Family):
+class SVRFamily(MachineFamily):
     """SVR and NuSVR, any kernel."""
 
     name = "support vector regression"
-    pays_alone = True  # LIBSVM takes its time for the kernel of many rows
 
     def covers(self, estimator: Any) -> bool:
         """Tell whether the estimator is an SVR or NuSVR itself, not a subclass."""
-        return type(estimator) in (SVR, NuSVR)
-
-    def refuses(self, estimator: Any) -> str | None:
-        """Return None: every setting is covered."""
-        return None
+        return type(estimator) in (SVR, NuSVR, DraftSVR, DraftNuSVR)
 
     def unseen(
         self, model: Any, X: Table, y: AnyArray, sample_weight: Floats | None = None
@@ -111,24 +141,6 @@ class SVRFamily(Family):
             if np.abs(found.changes).max() > np.ptp(targets):
                 doubt = "the absence of a row moves its prediction by more than the targets' range"
         return Unseen("approximate", {"predict": scores}, doubt=doubt)
-
-    def shares(self, estimator: Any) -> Any:
-        """Return the kernel: its values serve every penalty and class weight."""
-        return kernel_name(estimator)
-
-    def fit_many(
-        self, estimators: list[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None
-    ) -> None:
-        """Fit the estimators one by one: a shared kernel would give no model of their class."""
-        fit_together(estimators, X, y, sample_weight)
-
-    def remember(self, models: list[Any], X: Table, y: AnyArray) -> None:
-        """Note the width of the kernel."""
-        remember(models, X)
-
-    def respond_many(self, models: list[Any], X: Table) -> Sequence[Mapping[str, AnyArray]] | None:
-        """Return predictions, the kernel computed once; to rounding."""
-        return said_together(models, X)
 
 
 def _checked(model: Any, X: Table) -> Any:
@@ -159,7 +171,7 @@ def _pairs(
         signs = np.where(codes.take(rows) == one, turn, -turn)
         margins = signs * inside
         sizes = np.abs(own) / np.maximum(weights.take(rows), 1e-300)
-        bound = model.C if type(model) is SVC else sizes.max(initial=0.0)
+        bound = model.C if isinstance(model, SVC) else sizes.max(initial=0.0)
         held = sizes >= bound * AT_BOUND
         free = (sizes > 0.0) & ~held
         way = np.abs(margins - 1.0)

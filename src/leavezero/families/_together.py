@@ -12,6 +12,7 @@ from leavezero._tables import count_rows, take_rows
 from leavezero._typing import AnyArray, Floats, Table
 
 NOT_LEARNED = ("_metadata_request", "_sklearn_output_config")  # what users set by methods
+PLAIN = (bool, int, float, str)  # values that differ where they look different
 BLOCK_CELLS = 2**22  # of rows that are answered at a time: 32 MiB of float64
 
 
@@ -31,7 +32,8 @@ def settings_key(estimator: Any, *varied: str) -> Any:
         for name, value in estimator.get_params(deep=False).items()
         if name not in varied
     }
-    found = digest(others)
+    plain = all(value is None or type(value) in PLAIN for value in others.values())
+    found = repr(sorted(others.items())) if plain else digest(others)  # a digest takes longer
     return None if found is None else (type(estimator).__name__, found)
 
 
