@@ -14,7 +14,7 @@ from sklearn.metrics import get_scorer, log_loss, make_scorer, r2_score
 
 from leavezero.augment import ValidationSet
 from leavezero.engine import Replicates, resolve_metric, score_replicates
-from leavezero.engine._set_scores import share_explained
+from leavezero.engine._set_scores import shares_explained
 
 
 @pytest.fixture
@@ -119,14 +119,19 @@ def test_an_unknown_metric_is_refused(scoring):
 
 
 @given(st.integers(0, 2**31), st.booleans(), st.sampled_from([np.float32, np.float64]))
-def test_the_share_explained_is_scikit_learns_bit_for_bit(seed, weighted, kind):
+def test_shares_explained_are_scikit_learns_bit_for_bit(seed, weighted, kind):
+    """Several sets in lines have the scores that each has alone."""
     rng = np.random.default_rng(seed)
-    y = rng.normal(size=rng.integers(2, 300)).round(int(rng.integers(0, 3)))
-    said = (y + rng.normal(size=len(y))).astype(kind)
-    weight = rng.uniform(0.1, 2.0, len(y)) if weighted else None
-    assert share_explained(said, y, weight) == r2_score(y, said, sample_weight=weight)
-    assert share_explained(y, np.ones(len(y)), None) == r2_score(np.ones(len(y)), y)
-    assert share_explained(np.ones(len(y)), np.ones(len(y)), None) == 1.0
+    shape = rng.integers(1, 4), rng.integers(2, 300)
+    y = rng.normal(size=shape).round(int(rng.integers(0, 3)))
+    said = (y + rng.normal(size=shape)).astype(kind)
+    weight = rng.uniform(0.1, 2.0, shape) if weighted else None
+    for at, found in enumerate(shares_explained(said, y, weight)):
+        own = None if weight is None else weight[at]
+        assert found == r2_score(y[at], said[at], sample_weight=own)
+    ones = np.ones(shape)
+    assert shares_explained(y, ones, None)[0] == r2_score(ones[0], y[0])
+    assert shares_explained(ones, ones, None)[0] == 1.0
 
 
 def test_parameters_of_a_metric_reach_the_scorer():

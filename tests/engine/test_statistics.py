@@ -64,6 +64,15 @@ def test_copies_of_a_row_are_no_further_rows():
     assert by_row.inside.std() == pytest.approx(expected / np.sqrt(10), rel=0.15)
 
 
+def test_bundles_of_many_rows_spread_as_the_rows_do():
+    """Rows are put into bundles at random, so that neighbours that are alike do not stay so."""
+    blocks = np.sort(hits(0.7, n=30_000))[None, :]
+    drawn = resample(witness_of(blocks), ROOT, 1_000)
+    assert drawn.inside.mean() == pytest.approx(0.7, abs=2e-4)
+    assert drawn.inside.std() == pytest.approx(np.sqrt(0.7 * 0.3 / 30_000), rel=0.1)
+    assert drawn.outside.mean() == pytest.approx(0.7, abs=2e-4)
+
+
 def test_a_row_weighs_the_product_of_its_origins_counts():
     """Checked against the definition, row by row; a place of -1 counts once."""
     rng = np.random.default_rng(3)

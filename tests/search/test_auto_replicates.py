@@ -90,7 +90,7 @@ def test_it_says_the_same_with_weights_and_workers():
 
 
 def test_it_says_the_same_with_references():
-    X, Y = make_classification(60, 4, flip_y=0.1, random_state=0)
+    X, Y = make_classification(60, 4, flip_y=0.1, random_state=3)
     options = {"augmenter": Calibrated(GaussianMixtureAugmenter())}
     auto = search(SVC(), NEAR, **options).fit(X, Y)
     assert auto.n_splits_ > 1

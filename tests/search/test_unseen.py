@@ -199,6 +199,22 @@ def test_a_bias_is_kriged_from_those_that_answer_alike():
     assert final[1] == pytest.approx(final[0], abs=0.05)
 
 
+def test_an_unseen_score_of_many_rows_is_believed():
+    """Two models that answer alike keep their own biases the more rows tell of them."""
+    answers = np.zeros((1000, 2), dtype=np.int16)
+    answers[:50, 1] = 1
+    leads = []
+    for n_rows in (50, 300, 3_000, 300_000):
+        told = _combine.Testimony(
+            np.array([0.9, 0.8]), np.array([0.7, 0.75]), answers, n_rows=n_rows
+        )
+        final = _combine.combine(told)
+        leads.append(final[0] - final[1])
+    assert leads[0] == leads[1] > 0.0  # few rows are what the nugget was chosen for
+    assert leads[1] > leads[2] > leads[3]
+    assert leads[3] == pytest.approx(-0.05, abs=1e-3)
+
+
 def test_distances_are_shares():
     """Of rows, of probability, of the spread of the targets."""
     labels = np.array([[0, 1], [1, 1]])

@@ -18,7 +18,7 @@ from leavezero.engine._optimism import optimism_of
 from leavezero.engine._plan import ESTIMATOR, Candidate, Planner, configure
 from leavezero.engine._responses import Responses, in_blocks
 from leavezero.engine._results import results_table
-from leavezero.engine._run import Job, Outcome, Record, run
+from leavezero.engine._run import Job, Outcome, Record, finished, run
 from leavezero.engine._scoring import SINGLE, Scoring, resolve_scoring
 from leavezero.engine._select import (
     HighestScore,
@@ -85,6 +85,7 @@ __all__ = [
     "default_metric",
     "draw_more",
     "draw_replicates",
+    "finished",
     "fits_are_dear",
     "identity",
     "in_blocks",

@@ -44,7 +44,9 @@ def calibrate(said: Ints, biases: Floats) -> Calibration:
     return Calibration(said, weights, mean)
 
 
-def krige(between: Floats, biases: Floats, to_models: Floats, nugget: float = NUGGET) -> Floats:
+def krige(
+    between: Floats, biases: Floats, to_models: Floats, nugget: float | Floats = NUGGET
+) -> Floats:
     """Return the bias of models by their distances to those whose bias is known.
 
     Examples
@@ -59,7 +61,7 @@ def krige(between: Floats, biases: Floats, to_models: Floats, nugget: float = NU
 
 
 def kriging_weights(
-    between: Floats, biases: Floats, nugget: float = NUGGET
+    between: Floats, biases: Floats, nugget: float | Floats = NUGGET
 ) -> tuple[Floats, float]:
     """Solve the system of ordinary kriging; return a weight a reference, and the mean."""
     n_models = len(biases)

@@ -9,7 +9,9 @@ from leavezero._typing import AnyArray, Bools, Floats
 from leavezero.engine._calibrate import NUGGET, disagreement, krige
 
 MOST_REFERENCES = 200  # candidates that V's bias is learned from
+MOST_DIFFERENCES = 2**25  # of numbers; rows beyond that add little to what is a mean over rows
 NUGGET_BESIDE_REFERENCES = 0.3  # with so many of them more can be smoothed away
+STUDIED_ROWS = 300  # for which the nuggets were chosen; an unseen score of more rows errs less
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +27,7 @@ class Testimony:
     unseen: Floats
     answers: AnyArray = field(repr=False)
     scale: float = 1.0  # of numbers, so that distances are shares
+    n_rows: int = STUDIED_ROWS  # that an unseen score is a mean over
 
     @property
     def seen_by_both(self) -> Bools:
@@ -37,7 +40,8 @@ def combine(testimony: Testimony, references: Testimony | None = None) -> Floats
 
     V's bias for a model is its unseen score minus its score on V. It is kriged over all models for
     which both are known, and reference models, with the distance between answers on V; a model's
-    own bias counts with the others, so that neither witness is believed alone.
+    own bias counts with the others, so that neither witness is believed alone. The nugget is the
+    variance of an unseen score: it falls with the number of rows.
 
     Examples
     --------
@@ -48,30 +52,41 @@ def combine(testimony: Testimony, references: Testimony | None = None) -> Floats
     array([0.7, 0.6, 0.5])
     """
     known = np.flatnonzero(testimony.seen_by_both)[:: _stride(testimony.seen_by_both.sum())]
-    groups = [(testimony.unseen[known] - testimony.on_v[known], testimony.answers[:, known])]
+    biases, said = testimony.unseen[known] - testimony.on_v[known], testimony.answers[:, known]
+    nuggets = np.full(len(known), _nugget(NUGGET, testimony.n_rows))
     if references is not None:
-        groups.insert(0, (references.unseen - references.on_v, references.answers))
-    biases = np.concatenate([group[0] for group in groups])
+        biases = np.concatenate([references.unseen - references.on_v, biases])
+        said = np.concatenate([references.answers, said], axis=1)
+        own = [references.n_rows] * references.answers.shape[1] + [testimony.n_rows] * len(known)
+        nuggets = np.array([_nugget(NUGGET_BESIDE_REFERENCES, n_rows) for n_rows in own])
     if len(biases) == 0:
         return testimony.on_v
-    said = np.concatenate([group[1] for group in groups], axis=1)
-    between = distances(said, said, testimony.scale)
     to_models = distances(testimony.answers, said, testimony.scale)
-    nugget = NUGGET if references is None else NUGGET_BESIDE_REFERENCES
-    return testimony.on_v + krige(between, biases, to_models, nugget)
+    between = to_models[known]
+    if references is not None:
+        beside = distances(references.answers, said, testimony.scale)
+        between = np.concatenate([beside, between])
+    return testimony.on_v + krige(between, biases, to_models, nuggets)
 
 
 def distances(first: AnyArray, second: AnyArray, scale: float = 1.0) -> Floats:
     """Return how differently each pair of models answers: a share of rows, or like one.
 
     Labels: the share of rows that differ. Probabilities: the total variation, averaged over rows.
-    Numbers: the mean absolute difference over that of the targets from their median.
+    Numbers: the mean absolute difference over that of the targets from their median. Of numbers
+    and probabilities of many models only some rows are compared.
     """
     if first.dtype.kind in "iub":
         return disagreement(first, second)
+    thin = max(1, first.size * second.shape[1] // MOST_DIFFERENCES)
+    first, second = first[::thin], second[::thin]
     unit = 2.0 if first.ndim == 3 else scale
     flat = (np.moveaxis(said, 1, 0).reshape(said.shape[1], -1) for said in (first, second))
     return np.asarray(cdist(*flat, "cityblock")) / (len(first) * unit)
+
+
+def _nugget(studied: float, n_rows: int) -> float:
+    return studied * min(1.0, STUDIED_ROWS / n_rows)
 
 
 def _stride(n_known: int) -> int:

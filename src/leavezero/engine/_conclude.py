@@ -16,7 +16,7 @@ from leavezero.engine._finals import (
     rounded,
     unseen_scores,
 )
-from leavezero.engine._judge import Verdict, parts_of, row_weights
+from leavezero.engine._judge import Verdict, row_weights
 from leavezero.engine._metrics import Metric, metric_for
 from leavezero.engine._plan import Candidate
 from leavezero.engine._results import metric_names, ranks, results_table
@@ -119,8 +119,7 @@ def _unit_weights(replicates: Replicates, metric: Metric) -> Floats:
     """Return what share of the final score each row of V has."""
     own = row_weights(replicates, metric)
     weights = np.array(np.ones(len(replicates.rows)) if own is None else own, dtype=np.float64)
-    for rows in replicates.slices:
-        parts = parts_of(replicates.rows, rows)
+    for parts in replicates.parts:
         for part in parts:
             weights[part] /= weights[part].sum() * len(parts) * replicates.n_replicates
     return weights

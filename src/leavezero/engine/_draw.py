@@ -1,6 +1,8 @@
 """The validation set: all replicates together, drawn once before any fit."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from numbers import Integral, Real
 from typing import Any
 
@@ -10,7 +12,7 @@ from sklearn.base import clone
 
 from leavezero._random import integer_seed, stream, with_seed
 from leavezero._tables import count_rows
-from leavezero._typing import AnyArray, Table
+from leavezero._typing import AnyArray, Floats, Ints, Table
 from leavezero.augment import References, ValidationSet
 from leavezero.engine._threads import limited_threads
 
@@ -34,11 +36,35 @@ class Replicates:
     calibrations: dict[str, Any] = field(default_factory=dict, repr=False)  # by metric
     reference_scores: dict[str, Any] = field(default_factory=dict, repr=False)  # by metric
 
-    @property
-    def slices(self) -> list[slice]:
-        """The rows of each replicate."""
-        size = len(self.rows) // self.n_replicates
-        return [slice(r * size, (r + 1) * size) for r in range(self.n_replicates)]
+    @cached_property
+    def parts(self) -> list[list[Ints]]:
+        """The rows of each replicate, split by the members of a portfolio."""
+        replicates = np.split(np.arange(len(self.rows)), self.n_replicates)
+        members = self.rows.members
+        if members is None:
+            return [[rows] for rows in replicates]
+        return [
+            [rows[members[rows] == one] for one in np.unique(members[rows])] for rows in replicates
+        ]
+
+    @cached_property
+    def _parts_by_size(self) -> list[tuple[Ints, Ints]]:
+        """The numbers of the parts of one size, and their rows side by side."""
+        parts = [part for several in self.parts for part in several]
+        sizes = np.array([len(part) for part in parts])
+        numbers = [np.flatnonzero(sizes == size) for size in np.unique(sizes)]
+        return [(same, np.stack([parts[number] for number in same])) for same in numbers]
+
+    def by_part(self, score: Callable[[Ints], Floats]) -> Floats:
+        """Return the mean over the parts of each replicate of what is scored for each part.
+
+        ``score`` is given rows of V, those of a part in a line, and returns a number a line.
+        """
+        scores = np.empty(sum(len(parts) for parts in self.parts))
+        for numbers, rows in self._parts_by_size:
+            scores[numbers] = score(rows)
+        sizes = np.array([len(parts) for parts in self.parts])
+        return np.asarray(np.add.reduceat(scores, np.cumsum(sizes) - sizes) / sizes)
 
 
 def draw_replicates(

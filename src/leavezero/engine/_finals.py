@@ -71,7 +71,9 @@ def both_heard(
     if len(answers) < len(verdicts):  # models cannot be compared
         shift = np.nanmean(unseen - corrected)
         return np.where(np.isnan(unseen), corrected + shift, (corrected + shift + unseen) / 2)
-    told = Testimony(corrected - biases, unseen, np.stack(answers, axis=1), _scale(replicates, y))
+    n_rows = len(y) if n_labels is None else n_labels
+    stacked = np.stack(answers, axis=1)
+    told = Testimony(corrected - biases, unseen, stacked, _scale(replicates, y), n_rows)
     references = None
     if replicates.references is not None and metric.needs_labels_only:
         references = reference_testimony(replicates, metric, answered_rows)

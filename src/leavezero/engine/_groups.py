@@ -9,8 +9,19 @@ from leavezero.engine._plan import Candidate
 from leavezero.engine._strategy import Trial
 from leavezero.families import Family, family_of
 
+
+@dataclass(frozen=True, eq=False)
+class Sharing:
+    """The family that may fit a candidate together with others, and how."""
+
+    family: Family
+    shared: Any  # what they must have in common
+    most: int  # of them in one task
+    order: Any  # along which more are parted
+
+
 # What each living candidate shares with which seed: the plan is asked for it again.
-_KNOWN: WeakKeyDictionary[Candidate, tuple[int, tuple[Family | None, Any]]] = WeakKeyDictionary()
+_KNOWN: WeakKeyDictionary[Candidate, tuple[int, Sharing | None]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,40 +79,44 @@ def longest_first(groups: Sequence[Group]) -> list[Group]:
 def groups_of(trials: Sequence[Trial], seed: int) -> list[Group]:
     """Return all trials in groups, both in an order that depends on the candidates only."""
     ordered = sorted(trials, key=lambda trial: trial.candidate.key)
-    together: dict[Any, list[Trial]] = {}
-    families: dict[Any, Family] = {}
+    together: dict[Any, list[tuple[Trial, Sharing | None]]] = {}
     for at, trial in enumerate(ordered):
-        family, shared = _shared(trial, seed)
-        key = ("alone", at) if family is None else (family.name, trial.candidate.member, shared)
-        together.setdefault(key, []).append(trial)
-        if family is not None:
-            families[key] = family
+        how = _sharing(trial, seed)
+        key = (
+            ("alone", at) if how is None else (how.family.name, trial.candidate.member, how.shared)
+        )
+        together.setdefault(key, []).append((trial, how))
+    return [group for found in together.values() for group in _parts(found)]
+
+
+def _parts(found: list[tuple[Trial, Sharing | None]]) -> list[Group]:
+    """Return trials that share something as groups that are not too large."""
+    trial, how = found[0]
+    if how is None:
+        return [Group((trial,))]
+    if len(found) > how.most:
+        found = sorted(found, key=lambda pair: pair[1].order if pair[1] is not None else 0)
+    trials = [trial for trial, _ in found]
     return [
-        Group(tuple(part), families.get(key))
-        for key, found in together.items()
-        for part in _parts(found, families.get(key), seed)
+        Group(tuple(trials[start : start + how.most]), how.family)
+        for start in range(0, len(trials), how.most)
     ]
 
 
-def _parts(trials: list[Trial], family: Family | None, seed: int) -> list[list[Trial]]:
-    """Return the trials of a group in parts that are not too large."""
-    if family is None:
-        return [trials]
-    most = family.most_together(trials[0].candidate.configured(seed))
-    if len(trials) > most:
-        trials = sorted(trials, key=lambda t: family.order_key(t.candidate.configured(seed)))
-    return [trials[start : start + most] for start in range(0, len(trials), most)]
-
-
-def _shared(trial: Trial, seed: int) -> tuple[Family | None, Any]:
-    """Return the family that may fit a trial together with others, and what they must share."""
+def _sharing(trial: Trial, seed: int) -> Sharing | None:
+    """Return how a trial may be fitted together with others; None if it may not."""
     if trial.rows is not None or trial.passes is not None:
-        return None, None
+        return None
     known = _KNOWN.get(trial.candidate)
     if known is None or known[0] != seed:
-        estimator = trial.candidate.configured(seed)
-        family = family_of(estimator)
-        shared = None if family is None else family.shares(estimator)
-        known = (seed, (None, None) if shared is None else (family, shared))
+        known = (seed, _sharing_of(trial.candidate.configured(seed)))
         _KNOWN[trial.candidate] = known
     return known[1]
+
+
+def _sharing_of(estimator: Any) -> Sharing | None:
+    family = family_of(estimator)
+    shared = None if family is None else family.shares(estimator)
+    if family is None or shared is None:
+        return None
+    return Sharing(family, shared, family.most_together(estimator), family.order_key(estimator))

@@ -20,8 +20,9 @@ from leavezero.engine._journal_records import decode, encode
 from leavezero.engine._journal_store import DamagedError, Row, Store
 from leavezero.engine._keep import Keeper
 from leavezero.engine._limits import Limits
-from leavezero.engine._run import Job, Record, run_group
+from leavezero.engine._run import Job, Record, fit_on, run_group
 from leavezero.engine._strategy import Trial
+from leavezero.engine._threads import limited_threads
 from leavezero.families import family_of
 
 KEPT_MODELS = 5  # the best so far; a winner that is not among them is fitted again
@@ -138,9 +139,14 @@ class OpenJournal:
     def fitted_again(self, row: int) -> tuple[Any, int]:
         """Return the model of a row of the table, and how many fits that took.
 
-        What was fitted together is, again: alone the last digits may differ.
+        What was fitted together is, again: alone the last digits may differ. Of drafts only the
+        winner is ever fitted.
         """
         _, position, group = self._groups[row]
+        if group.shares and group.family.makes_drafts:
+            trial = group.trials[position]
+            with limited_threads():
+                return fit_on(self._job, trial.candidate, trial.rows), 1
         records = run_group(replace(self._job, error_score="raise"), group, -np.inf)
         return records[position].model, len(records)
 

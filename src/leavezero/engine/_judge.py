@@ -16,7 +16,7 @@ from leavezero.engine._combine import Testimony
 from leavezero.engine._draw import Replicates
 from leavezero.engine._metrics import Metric, metric_for
 from leavezero.engine._responses import Responses
-from leavezero.engine._set_scores import answers_for, set_score
+from leavezero.engine._set_scores import answers_for, line_means, set_score, shares_explained
 
 _RESAMPLING = np.random.SeedSequence(0)  # the same rows for every candidate
 
@@ -78,15 +78,6 @@ def row_weights(replicates: Replicates, metric: Metric) -> Floats | None:
     return own * metric.weight
 
 
-def parts_of(V: ValidationSet, rows: slice) -> list[Ints]:
-    """Return the rows of one replicate, split by the members of a portfolio."""
-    positions = np.arange(rows.start, rows.stop)
-    if V.members is None:
-        return [positions]
-    members = V.members[rows]
-    return [positions[members == member] for member in np.unique(members)]
-
-
 def _bias(responses: Responses, replicates: Replicates, metric: Metric) -> float:
     """Return what V's score is off by for this model; 0 where no reference can tell."""
     if replicates.references is None or not metric.needs_labels_only:
@@ -128,7 +119,9 @@ def reference_testimony(replicates: Replicates, metric: Metric, rows: Ints | Non
     if metric.name not in known:
         known[metric.name] = _reference_scores(replicates, replicates.classes, metric)
     on_v, honest = known[metric.name]
-    return Testimony(on_v, honest, codes if rows is None else codes[rows])
+    assert replicates.references is not None
+    n_rows = len(replicates.references.truth)
+    return Testimony(on_v, honest, codes if rows is None else codes[rows], n_rows=n_rows)
 
 
 def _answers(responses: Responses, classes: AnyArray | None, metric: Metric) -> AnyArray | None:
@@ -167,22 +160,32 @@ def _scores(
     responses: Responses | Speaker, replicates: Replicates, metric: Metric, gains: Floats | None
 ) -> Floats:
     weight = row_weights(replicates, metric)
-    scores = []
-    for at, rows in enumerate(replicates.slices):
-        parts = parts_of(replicates.rows, rows)
-        if gains is not None:
-            found = [_mean_gain(gains, weight, part) for part in parts]
-        else:
-            found = [_set_score(responses, replicates, part, metric, at) for part in parts]
-        scores.append(np.mean(found))
-    return np.array(scores)
+
+    def weights_at(rows: Ints) -> Floats | None:
+        return None if weight is None else weight[rows]
+
+    if gains is not None:
+        # Hits without weights are summed without rounding, so that equal candidates tie.
+        exact = gains.astype(np.float64)
+        return replicates.by_part(lambda rows: line_means(exact[rows], weights_at(rows)))
+    if _is_explained(replicates, metric) and responses.all_of("predict").ndim == 1:
+        said, y = responses.all_of("predict"), np.asarray(replicates.rows.y)
+        return replicates.by_part(
+            lambda rows: shares_explained(said[rows], y[rows], weights_at(rows))
+        )
+    found = [
+        np.mean([_set_score(responses, replicates, part, metric, at) for part in parts])
+        for at, parts in enumerate(replicates.parts)
+    ]
+    return np.array(found)
 
 
-def _mean_gain(gains: Floats, weight: Floats | None, part: Ints) -> float:
-    # Hits without weights are summed without rounding, so that equal candidates tie.
-    return float(
-        np.average(gains[part].astype(np.float64), weights=None if weight is None else weight[part])
-    )
+def _is_explained(replicates: Replicates, metric: Metric) -> bool:
+    """Tell whether the score is R2 of one column of numbers."""
+    plain = metric.name == "r2" and not metric.constants and not metric.by_row
+    smallest = min(len(part) for parts in replicates.parts for part in parts)
+    one_column = replicates.classes is None and np.ndim(replicates.rows.y) == 1
+    return plain and one_column and smallest > 1  # of one row scikit-learn warns
 
 
 def _set_score(
@@ -197,7 +200,7 @@ def _set_score(
         row, code = np.nonzero(soft > 0)
         at, y = rows[row], replicates.classes[code]
         weight = soft[row, code] * (1.0 if weight is None else weight[row])
-    faster = set_score(metric.name, replicates.classes, y)
+    faster = set_score(metric.name, replicates.classes)
     if faster is not None and not metric.constants and not metric.by_row:
         said = answers_for(metric.name, responses)[at]
         if said.ndim == 1:
@@ -219,9 +222,9 @@ def _by_rows(
     found = [
         [
             _numbers(_score_rows(responses.model, replicates, part, metric, at), metric, name)
-            for part in parts_of(replicates.rows, rows)
+            for part in parts
         ]
-        for at, rows in enumerate(replicates.slices)
+        for at, parts in enumerate(replicates.parts)
     ]
     return {
         own: Verdict(np.array([np.mean([part[own] for part in parts]) for parts in found]))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -110,10 +111,14 @@ def default_metric(model: Any) -> Metric:
         model = model[-1]
     score = getattr(type(model), "score", None)
     if score in _ACCURACIES:
-        return Metric("accuracy", get_scorer("accuracy"))
-    if score is RegressorMixin.score:
-        return Metric("r2", get_scorer("r2"))
-    return Metric(OWN_SCORE)
+        return _known("accuracy")
+    return _known("r2") if score is RegressorMixin.score else Metric(OWN_SCORE)
+
+
+@cache
+def _known(name: str) -> Metric:
+    """Return one of scikit-learn's metrics, made once: its scorers are copied when asked for."""
+    return Metric(name, get_scorer(name))
 
 
 def zero_one_losses(

@@ -50,6 +50,7 @@ class Planner:
     def __init__(self, owner: str) -> None:
         self._owner = owner
         self._known: dict[Key, Candidate] = {}
+        self._settable: set[tuple[str, ...]] = set()  # names that a member has, one after another
 
     def candidate(
         self,
@@ -62,9 +63,17 @@ class Planner:
         params = settings if params is None else params
         key = canonical_key(params)
         if key not in self._known:
-            _check_settings(estimator, settings, self._owner)
+            self._check(estimator, settings, member)
             self._known[key] = Candidate(dict(params), key, estimator, dict(settings), member)
         return self._known[key]
+
+    def _check(self, estimator: Any, settings: Params, member: str) -> None:
+        """Set the parameters once; again only where an estimator among them may have others."""
+        names = (member, *sorted(settings))
+        if names not in self._settable:
+            _check_settings(estimator, settings, self._owner)
+        if not any(hasattr(value, "get_params") for value in settings.values()):
+            self._settable.add(names)
 
     @property
     def candidates(self) -> list[Candidate]:

@@ -22,7 +22,8 @@ from leavezero.engine._plan import Candidate
 from leavezero.engine._responses import Responses
 from leavezero.engine._strategy import Strategy, Trial
 from leavezero.engine._threads import limited_threads
-from leavezero.engine._unseen import Sight, look
+from leavezero.engine._unseen import Ask, Sight, look
+from leavezero.families import family_of
 
 if TYPE_CHECKING:
     from leavezero.engine._journal import OpenJournal
@@ -120,9 +121,11 @@ def run(
     n_fits = 0
     interrupt: KeyboardInterrupt | None = None
     stopped = False
+    scores: dict[int, float] | None = None
     try:
         while not stopped and not _spent(crew) and (trials := strategy.ask()):
             told: dict[int, Record] = {}
+            scores = None
             for record in _in_parallel(job, trials, keeper, n_jobs, journal, crew):
                 n_fits += record.trial.model is None and not record.stored and record.judged
                 if record.trial.may_win or record.trial.passes is None:
@@ -138,7 +141,8 @@ def run(
                 strategy.tell([told[trial.row] for trial in trials])
     except KeyboardInterrupt as caught:
         interrupt = caught
-    scores = main_scores(job, list(table.values()))
+    if scores is None:
+        scores = main_scores(job, list(table.values()))
     records = tuple(replace(table[row], main_score=scores[row]) for row in sorted(table))
     return Outcome(records, n_fits, interrupt, _spent(crew))
 
@@ -202,9 +206,10 @@ def run_group(job: Job, group: Group, floor: float) -> list[Record]:
     said = said_together(job, group.family, models)
     asked = (time.perf_counter() - fitted) / n_trials
     each = (fitted - started) / n_trials
+    asks = _asks(job, group, models)
     records = (
-        _judged(job, trial, model, each, floor, answers)
-        for trial, model, answers in zip(group.trials, models, said, strict=True)
+        _judged(job, trial, model, each, floor, answers, ask)
+        for trial, model, answers, ask in zip(group.trials, models, said, asks, strict=True)
     )
     return [replace(record, score_time=record.score_time + asked) for record in records]
 
@@ -215,8 +220,20 @@ def _fitted_together(job: Job, group: Group) -> list[Any]:
     if others:
         raise ValueError(f"fit was given {', '.join(others)}, which families do not know")
     models = [trial.candidate.configured(job.seed) for trial in group.trials]
+    drafts = group.family.draft_many(models, job.X, job.y, **params)
+    if drafts is not None:
+        return list(drafts)
     group.family.fit_many(models, job.X, job.y, **params)
     return models
+
+
+def _asks(job: Job, group: Group, models: list[Any]) -> Sequence[Ask | None]:
+    """Return how to ask models that were fitted together of rows that they have not seen."""
+    weights = job.fit_params.get(group.trials[0].candidate.member, {}).get("sample_weight")
+    if job.looks and group.family.refuses(models[0]) is None:
+        with limited_threads(), suppress(Exception):  # each is asked by itself then
+            return list(group.family.unseen_many(models, job.X, job.y, weights))
+    return [None] * len(models)
 
 
 def said_together(
@@ -267,11 +284,12 @@ def _judged(
     fit_time: float,
     floor: float,
     said: Mapping[str, AnyArray] | None = None,
+    ask: Ask | None = None,
 ) -> Record:
     """Score a fitted model, of which it may be known already what it says of V."""
     fitted = time.perf_counter()
     with limited_threads():
-        sight = _sight(job, trial, model)
+        sight = _sight(job, trial, model, ask)
         verdicts: Mapping[str, Verdict] = sight.verdicts
         errors: dict[str, str] = {}
         if job.draws:
@@ -301,6 +319,15 @@ def fit_on(job: Job, candidate: Candidate, rows: Ints | None) -> Any:
     model = candidate.configured(job.seed)
     model.fit(X, y, **params)  # what it returns is not relied on
     return model
+
+
+def finished(job: Job, trial: Trial, model: Any) -> tuple[Any, int]:
+    """Return a model as users may have it, and how many fits that took: a draft is fitted."""
+    family = family_of(model)
+    if family is None or not family.is_draft(model):
+        return model, 0
+    with limited_threads():
+        return fit_on(job, trial.candidate, trial.rows), 1
 
 
 def _fitted(job: Job, trial: Trial) -> Any:
@@ -361,7 +388,7 @@ def _training_metrics(job: Job) -> Mapping[str, Metric]:
     return {name: metric.at(job.labeled) for name, metric in job.given_metrics.items()}
 
 
-def _sight(job: Job, trial: Trial, model: Any) -> Sight:
+def _sight(job: Job, trial: Trial, model: Any, ask: Ask | None) -> Sight:
     """Return what is known of rows that the model has not seen."""
     if not job.looks:
         return Sight()
@@ -369,7 +396,7 @@ def _sight(job: Job, trial: Trial, model: Any) -> Sight:
     metrics = job.given_metrics
     if trial.rows is not None:
         metrics = {name: metric.at(trial.rows) for name, metric in metrics.items()}
-    sight = look(model, X, y, params, metrics, job.replicates.classes)
+    sight = look(model, X, y, params, metrics, job.replicates.classes, ask)
     return sight if job.labeled is None else sight.at(job.labeled)
 
 

@@ -225,7 +225,7 @@ class Selection:
     >>> from sklearn.svm import SVC
     >>> from leavezero import GridSearchLZO
     >>> X, y = load_iris(return_X_y=True)
-    >>> search = GridSearchLZO(SVC(), {"C": [0.001, 1]}, random_state=0).fit(X, y)
+    >>> search = GridSearchLZO(SVC(), {"gamma": [1000.0, 0.1]}, random_state=0).fit(X, y)
     >>> search.selection_.contenders, search.selection_.n_tied
     ((1,), 1)
     """

@@ -59,36 +59,39 @@ def area_under_curve(
     return float(above @ under / mass)
 
 
-def share_explained(said: AnyArray, y: AnyArray, weight: Floats | None, _: Any = None) -> float:
-    """Return what share of the target's squares around its mean is explained.
+def shares_explained(said: AnyArray, y: AnyArray, weight: Floats | None) -> Floats:
+    """Return what share of the target's squares around its mean is explained, line by line.
 
     Examples
     --------
     >>> import numpy as np
-    >>> share_explained(np.array([1.0, 2.0, 4.0]), np.array([1.0, 2.0, 3.0]), None)
-    0.5
+    >>> said, y = np.array([[1.0, 2.0, 4.0], [1.0, 2.0, 3.0]]), np.array([[1.0, 2.0, 3.0]] * 2)
+    >>> shares_explained(said, y, None)
+    array([0.5, 1. ])
     """
-    left = (y - said) ** 2
-    squares = (y - np.average(y, weights=weight)) ** 2
+    left, away = (y - said) ** 2, (y - line_means(y, weight)[:, None]) ** 2
     if weight is not None:
-        left, squares = weight * left, weight * squares
-    missed, total = float(left.sum()), float(squares.sum())
-    if total == 0:  # scikit-learn's convention for a constant target
-        return float(missed == 0)
-    return 1 - missed / total
+        left, away = weight * left, weight * away
+    missed, total = left.sum(axis=1), away.sum(axis=1)
+    constant = total == 0  # scikit-learn's convention: 1 if all is right, else 0
+    return np.where(constant, missed == 0, 1 - missed / np.where(constant, 1.0, total))
 
 
-def set_score(name: str, classes: AnyArray | None, y: AnyArray) -> SetScore | None:
+def line_means(values: AnyArray, weight: Floats | None) -> Floats:
+    """Return the mean of each line, as numpy's own of the line alone."""
+    if weight is None:
+        return np.asarray(values.mean(axis=1))
+    return np.asarray((values * weight).sum(axis=1) / weight.sum(axis=1))
+
+
+def set_score(name: str, classes: AnyArray | None) -> SetScore | None:
     """Return the faster way to a score, where there is one for this target."""
-    if name in OF_CLASSES and classes is not None:
-        return OF_CLASSES[name]
-    one_column = np.ndim(y) == 1 and len(y) > 1  # of one row scikit-learn warns
-    return OF_NUMBERS.get(name) if classes is None and one_column else None
+    return None if classes is None else OF_CLASSES.get(name)
 
 
 def answers_for(metric: str, responses: Any) -> AnyArray:
     """Return what a model says, as the metric needs it."""
-    if metric in ("balanced_accuracy", *OF_NUMBERS):
+    if metric == "balanced_accuracy":
         return responses.all_of("predict")
     if hasattr(responses, "decision_function"):  # scikit-learn's order of preference
         return responses.all_of("decision_function")
@@ -99,4 +102,3 @@ OF_CLASSES: dict[str, SetScore] = {
     "balanced_accuracy": balanced_accuracy,
     "roc_auc": area_under_curve,
 }
-OF_NUMBERS: dict[str, SetScore] = {"r2": share_explained}

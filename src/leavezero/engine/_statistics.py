@@ -7,17 +7,19 @@ that another witness needs no other code.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Literal
 
 import numpy as np
 
 from leavezero._random import stream
-from leavezero._typing import Floats, Ints
+from leavezero._typing import Bools, Floats, Ints
 from leavezero.engine._threads import limited_threads
 
 N_RESAMPLES = 200
 LEVEL = 0.95
-_CHUNK_CELLS = 2**20
+MOST_UNITS = 2_000  # that are resampled one by one, where they stand for themselves
+_CHUNK_CELLS = 2**18
 
 Source = Literal["origins", "given rows", "Monte Carlo"]
 
@@ -90,22 +92,22 @@ def resample(
 
     A unit weighs the product of its origins' counts, and is outside where none was drawn.
     """
-    n_candidates, n_units = witness.gains.shape
-    n_drawn = n_units
-    if witness.origins is not None:  # where only some given rows have a label, more have a number
-        n_drawn = max(witness.n_given, int(witness.origins.max(initial=-1)) + 1)
     rng = stream(root, "resamples")
-    inside = np.empty((n_candidates, n_resamples))
-    outside = np.empty((n_candidates, n_resamples))
-    size = max(1, _CHUNK_CELLS // max(1, n_units))
+    places = None if witness.origins is None else list(np.ascontiguousarray(witness.origins.T))
+    lines = _lines(witness, rng)
+    n_units = lines.shape[1]
+    n_drawn = n_units if places is None else _n_drawn(witness)
+    scores = np.empty((len(witness.gains), n_resamples, 2))
+    size = max(1, min(n_resamples, _CHUNK_CELLS // max(1, n_units)))
+    counts = np.empty((size, 2, n_units))  # used again and again: fresh memory is dear
     with limited_threads():
         for start in range(0, n_resamples, size):
-            here = slice(start, min(start + size, n_resamples))
-            counts = _bootstrap_counts(n_drawn, here.stop - start, rng)
-            drawn, left = _unit_counts(counts, witness.origins)
-            inside[:, here] = _mean_gains(witness, drawn)
-            outside[:, here] = _mean_gains(witness, left)
-    return Resampled(inside, outside)
+            here = counts[: n_resamples - start]
+            for drawn, left in here:
+                drawn[:], left[:] = _unit_counts(_bootstrap_counts(n_drawn, rng), places)
+            scores[:, start : start + size] = _mean_gains(lines, here)
+    scores += witness.bias[:, None, None]
+    return Resampled(scores[:, :, 0], scores[:, :, 1])
 
 
 def standard_error(gains: Floats, witness: Witness) -> float:
@@ -147,29 +149,44 @@ def anytime_radius(n_units: float, n_aimed: float, level: float = LEVEL) -> floa
     return float(np.sqrt(2 * (growth + 1) / (n_units * growth) * bound))
 
 
-def _bootstrap_counts(n_drawn: int, n_resamples: int, rng: np.random.Generator) -> Ints:
+def _lines(witness: Witness, rng: np.random.Generator) -> Floats:
+    """Return weighted gains, a line a candidate, and the weights.
+
+    Many units that stand for themselves are put into bundles, whose mean has the same spread.
+    """
+    gains, weights = witness.gains, witness.weights
+    if witness.origins is not None or len(weights) <= MOST_UNITS:
+        return np.vstack([gains * weights, weights])
+    bundles = rng.permutation(len(weights)) % MOST_UNITS  # neighbors may be alike
+    sums = [np.bincount(bundles, line * weights, MOST_UNITS) for line in gains]
+    return np.stack([*sums, np.bincount(bundles, weights, MOST_UNITS)])
+
+
+def _n_drawn(witness: Witness) -> int:
+    """Return of how many given rows, and how many of them, a resample is made."""
+    assert witness.origins is not None
+    # Where only some given rows have a label, more than those have a number.
+    return max(witness.n_given, int(witness.origins.max(initial=-1)) + 1)
+
+
+def _bootstrap_counts(n_drawn: int, rng: np.random.Generator) -> Ints:
     """Return how often each of n things is drawn when n are drawn with replacement."""
-    drawn = rng.integers(n_drawn, size=(n_resamples, n_drawn))
-    drawn += n_drawn * np.arange(n_resamples)[:, None]
-    return np.bincount(drawn.ravel(), minlength=n_resamples * n_drawn).reshape(drawn.shape)
+    return np.bincount(rng.integers(n_drawn, size=n_drawn), minlength=n_drawn)
 
 
-def _unit_counts(counts: Ints, origins: Ints | None) -> tuple[Floats, Floats]:
+def _unit_counts(counts: Ints, places: Sequence[Ints] | None) -> tuple[Ints, Bools]:
     """Return how often each unit was drawn, and whether it was left out altogether."""
-    if origins is None:
-        return counts.astype(np.float32), (counts == 0).astype(np.float32)
-    padded = np.concatenate([counts, np.ones((len(counts), 1), dtype=counts.dtype)], axis=1)
-    drawn = np.ones((len(counts), len(origins)), dtype=np.float32)
-    left = np.ones((len(counts), len(origins)), dtype=bool)
-    for place in origins.T:  # position -1 is the one of the padding
-        drawn *= padded[:, place]
-        left &= (padded[:, place] == 0) | (place < 0)
-    return drawn, left.astype(np.float32)
+    if places is None:
+        return counts, counts == 0
+    padded = np.append(counts, 1)  # position -1 is the one of the padding
+    there = [padded[place] for place in places]
+    left = [(count == 0) | (place < 0) for count, place in zip(there, places, strict=True)]
+    return reduce(np.multiply, there), reduce(np.logical_and, left)
 
 
-def _mean_gains(witness: Witness, counts: Floats) -> Floats:
-    scale = float(witness.weights.max(initial=0.0)) or 1.0  # tiny weights would lose digits
-    weights = (witness.weights / scale).astype(np.float32)
-    total = (counts @ weights).astype(np.float64)
-    safe = np.where(total > 0, total, np.nan)
-    return (witness.gains * weights) @ counts.T / safe + witness.bias[:, None]
+def _mean_gains(lines: Floats, counts: Floats) -> Floats:
+    """Return means of lines over units by their counts, NaN without any; weights come last."""
+    n_resamples, n_kinds, n_units = counts.shape
+    sums = lines @ counts.reshape(-1, n_units).T
+    means = sums[:-1] / np.where(sums[-1] > 0, sums[-1], np.nan)
+    return means.reshape(-1, n_resamples, n_kinds)

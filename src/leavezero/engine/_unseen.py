@@ -1,7 +1,8 @@
 """The second witness: what a model says of given rows as if it had not seen them."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,8 @@ from leavezero.engine._judge import Verdict, judge
 from leavezero.engine._metrics import Metric, metric_for
 from leavezero.engine._responses import METHODS, Responses
 from leavezero.families import Unseen, family_of
+
+Ask = Callable[[], Unseen]
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,10 +57,12 @@ def look(
     fit_params: Mapping[str, Any],
     metrics: Mapping[str, Metric],
     classes: AnyArray | None,
+    ask: Ask | None = None,
 ) -> Sight:
     """Return what is known of a fitted model on rows it has not seen, without another fit.
 
-    A family that cannot answer, or warns of its answer, leaves a note and no verdict.
+    A family that cannot answer, or warns of its answer, leaves a note and no verdict. ``ask`` is
+    called for the answer where models fitted together have one in common.
     """
     family = family_of(model)
     if family is None:
@@ -69,7 +74,9 @@ def look(
     if refused is not None:
         return Sight(note=refused)
     try:
-        unseen = family.unseen(model, X, y, fit_params.get("sample_weight"))
+        if ask is None:
+            ask = partial(family.unseen, model, X, y, fit_params.get("sample_weight"))
+        unseen = ask()
     except Exception as error:  # a second opinion never costs a candidate its first
         return Sight(note=f"the family {family.name} failed: {error}")
     if unseen.doubt is not None:

@@ -1,5 +1,6 @@
 """What a search has to show after the fits: its table, its choice and the winner."""
 
+import time
 from functools import partial
 from typing import Any
 
@@ -13,7 +14,9 @@ from leavezero.engine import (
     Keeper,
     Outcome,
     Rule,
+    Trial,
     conclude,
+    finished,
     plan_of,
 )
 from leavezero.search._checks import check_index, check_refit
@@ -73,8 +76,8 @@ class ConclusionMixin:
         self.failures_ = failures(outcome.records)
         self.plan_ = plan_of([record.trial for record in outcome.records], job.seed)
         self._tell_plan()
-        self._choose(conclusion, keeper, [record.trial.row for record in outcome.records])
-        again = getattr(keeper, "n_again", 0)
+        trials = [record.trial for record in outcome.records]
+        again = self._choose(conclusion, keeper, job, trials) + getattr(keeper, "n_again", 0)
         if again:
             self.fits_ = self.fits_ | {"again": again}
         self.n_fits_ = sum(self.fits_.values())
@@ -123,8 +126,8 @@ class ConclusionMixin:
         counts = f"candidates: {n_candidates}, tasks: {len(self.plan_)}{shared}"
         say(f"{type(self).__name__}: {counts}.", 1, self.verbose)
 
-    def _choose(self, conclusion: Conclusion, keeper: Keeper, rows: list[int]) -> None:
-        """Set what users read of the winner; ``rows`` are those that candidates were planned for.
+    def _choose(self, conclusion: Conclusion, keeper: Keeper, job: Job, trials: list[Trial]) -> int:
+        """Set what users read of the winner; return how many fits it took to hand it back.
 
         After an interrupt the table has the finished candidates only.
         """
@@ -142,10 +145,14 @@ class ConclusionMixin:
             main = self.refit if self.multimetric_ else SINGLE
             self.best_score_ = float(table[f"mean_test_{main}"][self.best_index_])
         else:
-            return
+            return 0
         self.best_params_ = table["params"][self.best_index_]
-        if self.refit:
-            self.best_estimator_ = keeper.model_of(rows[self.best_index_])
-            self.refit_time_ = 0.0  # nothing is fitted again
-            if hasattr(self.best_estimator_, "feature_names_in_"):
-                self.feature_names_in_ = self.best_estimator_.feature_names_in_
+        if not self.refit:
+            return 0
+        trial, started = trials[self.best_index_], time.perf_counter()
+        self.best_estimator_, n_fits = finished(job, trial, keeper.model_of(trial.row))
+        # Nothing is fitted again, unless only a draft of it was solved.
+        self.refit_time_ = time.perf_counter() - started if n_fits else 0.0
+        if hasattr(self.best_estimator_, "feature_names_in_"):
+            self.feature_names_in_ = self.best_estimator_.feature_names_in_
+        return n_fits
