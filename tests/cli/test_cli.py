@@ -77,6 +77,9 @@ def test_a_table_is_reproduced_and_continued(tmp_path):
     assert "is torn and was dropped" in again.stderr
     assert (folder / "scaled.jsonl").read_text() == lines
     assert (folder / "tables.md").read_text() == tables
+    (folder / "tables.md").unlink()
+    assert runner.invoke(app, [*words[:2], "--quick", "--report", *words[-2:]]).exit_code == 0
+    assert (folder / "tables.md").exists()
     (folder / "unscaled.jsonl").write_text(lines)  # a part that is not asked for now stays told
     assert runner.invoke(app, words).exit_code == 0
     assert "## unscaled" in (folder / "tables.md").read_text()
@@ -91,6 +94,7 @@ def test_a_table_is_reproduced_and_continued(tmp_path):
         (["table9"], "Nothing is called 'table9'. Known are table3"),
         (["table3", "--set", "moon"], "table3 has no data set 'moon'. Known are balance, breast"),
         (["table3", "--part", "raw"], "table3 has no part 'raw'. Known are scaled"),
+        (["table3", "--report"], "table3 holds no finished run yet. Leave --report out to begin."),
         (["table3", "--data", "/nowhere"], "directory must be a folder of files NAME.csv.gz, got"),
     ],
 )

@@ -207,12 +207,15 @@ def reproduce(
         list[str] | None, typer.Option("--set", help="Only this data set; may be repeated.")
     ] = None,
     part: Annotated[list[str] | None, typer.Option(help="Only this part; may be repeated.")] = None,
+    report: Annotated[
+        bool, typer.Option("--report", help="Run nothing; show what earlier calls have finished.")
+    ] = False,
 ) -> None:
     """Run a table of the paper again, beside its printed figures; continues where it stopped."""
     directory = None if data is None else str(data)
     wish = Wish(directory, tuple(only or ()), tuple(part or ()), repeats, seed, quick)
     with _plain_errors():
-        reproduce_table(table, wish, out=out, n_jobs=jobs)
+        reproduce_table(table, wish, out=out, n_jobs=jobs, report=report)
 
 
 @datasets_app.command("list")

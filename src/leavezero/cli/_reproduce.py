@@ -34,10 +34,10 @@ _COLUMNS = (
 )
 
 
-def reproduce_table(name: str, wish: Wish, *, out: Path, n_jobs: int) -> None:
+def reproduce_table(name: str, wish: Wish, *, out: Path, n_jobs: int, report: bool = False) -> None:
     """Run what is not done yet, print the tables, and write them and the figures to a folder.
 
-    Raises ValueError for what the user should word otherwise.
+    With ``report`` nothing is run. Raises ValueError for what the user should word otherwise.
     """
     reproduction = find_reproduction(name)
     found = plan(reproduction, wish)
@@ -45,9 +45,11 @@ def reproduce_table(name: str, wish: Wish, *, out: Path, n_jobs: int) -> None:
     _tell(f"{reproduction.title}. Lines, tables and figures: {folder}")
     for data, reason in found.missing.items():
         _tell(f"{data} is left out. {reason}")
-    done = _run(found, folder, n_jobs)
+    done = {} if report else _run(found, folder, n_jobs)
     lines = {part: done.get(part) or _known(folder, part) for part in reproduction.parts}
     lines = {part: told for part, told in lines.items() if told}
+    if not lines:
+        raise ValueError(f"{folder} holds no finished run yet. Leave --report out to begin.")
     _show(reproduction, lines, found, folder)
 
 
