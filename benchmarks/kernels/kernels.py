@@ -102,6 +102,22 @@ class Together(OneThread):
             said["predict"]
 
 
+class Drafts(OneThread):
+    """Support vector machines solved together, not fitted."""
+
+    params = ("linear", "rbf")
+    param_names = ("kernel",)
+
+    def setup(self, kernel):
+        super().setup()
+        self.X, self.y, _ = classes()
+        self.machines = [SVC(kernel=kernel, C=C) for C in (0.1, 1.0, 10.0, 100.0)]
+        self.family = family_of(self.machines[0])
+
+    def time_draft(self, _):
+        self.family.draft_many(self.machines, self.X, self.y)
+
+
 class Unseen(OneThread):
     """Families: what a model says of its own rows as if not seen."""
 
