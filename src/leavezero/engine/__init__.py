@@ -14,8 +14,9 @@ from leavezero.engine._judge import Verdict, judge, score_replicates
 from leavezero.engine._keep import AllModels, BestModel, Keeper, NoModel
 from leavezero.engine._limits import Limits, resolve_limits
 from leavezero.engine._metrics import Metric, default_metric, resolve_metric
+from leavezero.engine._mold import configure
 from leavezero.engine._optimism import optimism_of
-from leavezero.engine._plan import ESTIMATOR, Candidate, Planner, configure
+from leavezero.engine._plan import ESTIMATOR, Candidate, Planner
 from leavezero.engine._responses import Responses, in_blocks
 from leavezero.engine._results import results_table
 from leavezero.engine._run import Job, Outcome, Record, finished, run

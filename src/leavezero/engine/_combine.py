@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.spatial.distance import cdist
+from scipy.spatial.distance import cdist, pdist, squareform
 
 from leavezero._typing import AnyArray, Bools, Floats
 from leavezero.engine._calibrate import NUGGET, disagreement, krige
@@ -52,7 +52,9 @@ def combine(testimony: Testimony, references: Testimony | None = None) -> Floats
     array([0.7, 0.6, 0.5])
     """
     known = np.flatnonzero(testimony.seen_by_both)[:: _stride(testimony.seen_by_both.sum())]
-    biases, said = testimony.unseen[known] - testimony.on_v[known], testimony.answers[:, known]
+    biases, said = testimony.unseen[known] - testimony.on_v[known], testimony.answers
+    if len(known) < said.shape[1]:
+        said = said[:, known]
     nuggets = np.full(len(known), _nugget(NUGGET, testimony.n_rows))
     if references is not None:
         biases = np.concatenate([references.unseen - references.on_v, biases])
@@ -78,11 +80,12 @@ def distances(first: AnyArray, second: AnyArray, scale: float = 1.0) -> Floats:
     """
     if first.dtype.kind in "iub":
         return disagreement(first, second)
-    thin = max(1, first.size * second.shape[1] // MOST_DIFFERENCES)
+    same, thin = second is first, max(1, first.size * second.shape[1] // MOST_DIFFERENCES)
     first, second = first[::thin], second[::thin]
     unit = 2.0 if first.ndim == 3 else scale
-    flat = (np.moveaxis(said, 1, 0).reshape(said.shape[1], -1) for said in (first, second))
-    return np.asarray(cdist(*flat, "cityblock")) / (len(first) * unit)
+    lines, others = (np.moveaxis(a, 1, 0).reshape(a.shape[1], -1) for a in (first, second))
+    apart = squareform(pdist(lines, "cityblock")) if same else cdist(lines, others, "cityblock")
+    return np.asarray(apart) / (len(first) * unit)
 
 
 def _nugget(studied: float, n_rows: int) -> float:

@@ -65,7 +65,7 @@ def conclude(
     n_jobs: int | None = None,
 ) -> Conclusion:
     """Return what the records say; the choice is None where no candidate has a score."""
-    finals = {name: final_scores(job, records, name) for name in metric_names(records)}
+    finals = {name: _finals(job, records, name) for name in metric_names(records)}
     table = results_table(job, records, finals)
     moved = {name: _moved(records, finals[name], name) for name in finals}
     resampled = {name: _add_intervals(table, job, name, moved[name], root) for name in moved}
@@ -89,6 +89,13 @@ def conclude(
     ballot = replace(ballot, confirmed=confirmation is not None)
     finalists = tuple(record.trial.candidate for record in able)
     return Conclusion(table, selection, n_fits, ballot, finalists)
+
+
+def _finals(job: Job, records: Sequence[Record], name: str) -> Floats:
+    """Return the final score of each record; by the main metric the records have it."""
+    if name == job.main:
+        return np.array([record.main_score for record in records])
+    return final_scores(job, records, name)
 
 
 def witness_of(

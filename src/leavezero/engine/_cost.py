@@ -7,7 +7,8 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from leavezero.augment import MAX_REFERENCE_ROWS
-from leavezero.engine._plan import Candidate, configure
+from leavezero.engine._mold import configure
+from leavezero.engine._plan import Candidate
 
 
 def fits_are_dear(

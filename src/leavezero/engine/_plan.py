@@ -6,10 +6,9 @@ from typing import Any
 
 import joblib
 import numpy as np
-from sklearn.base import clone
 
-from leavezero._random import with_seed
 from leavezero._typing import Params
+from leavezero.engine._mold import Mold, configure
 
 Key = tuple[Any, ...]
 ESTIMATOR = "estimator"  # the member of a search with one estimator
@@ -26,13 +25,18 @@ class Candidate:
 
     params: dict[str, Any]
     key: Key
-    estimator: Any = field(repr=False)
+    mold: Mold = field(repr=False)
     settings: dict[str, Any] = field(repr=False)
     member: str = ESTIMATOR  # which of a search's estimators it is
 
+    @property
+    def estimator(self) -> Any:
+        """The estimator as it was given."""
+        return self.mold.estimator
+
     def configured(self, seed: int) -> Any:
         """Return an unfitted model, its open seeds set."""
-        return with_seed(configure(self.estimator, self.settings), seed)
+        return self.mold.cast(self.settings, seed)
 
 
 class Planner:
@@ -51,6 +55,7 @@ class Planner:
         self._owner = owner
         self._known: dict[Key, Candidate] = {}
         self._settable: set[tuple[str, ...]] = set()  # names that a member has, one after another
+        self._molds: dict[int, Mold] = {}  # by the estimator, which each holds
 
     def candidate(
         self,
@@ -64,7 +69,8 @@ class Planner:
         key = canonical_key(params)
         if key not in self._known:
             self._check(estimator, settings, member)
-            self._known[key] = Candidate(dict(params), key, estimator, dict(settings), member)
+            mold = self._molds.setdefault(id(estimator), Mold(estimator))
+            self._known[key] = Candidate(dict(params), key, mold, dict(settings), member)
         return self._known[key]
 
     def _check(self, estimator: Any, settings: Params, member: str) -> None:
@@ -79,13 +85,6 @@ class Planner:
     def candidates(self) -> list[Candidate]:
         """All candidates so far, in the order in which they were first named."""
         return list(self._known.values())
-
-
-def configure(estimator: Any, settings: Params) -> Any:
-    """Return an unfitted copy of the estimator with a candidate's parameters set."""
-    # Values are copied too: an estimator in a grid must not be shared between candidates.
-    values = {name: clone(value, safe=False) for name, value in settings.items()}
-    return clone(estimator).set_params(**values)
 
 
 def canonical_key(params: Params) -> Key:

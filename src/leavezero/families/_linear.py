@@ -6,7 +6,8 @@ adding the row with its own prediction as target leaves that fit as it is.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from numbers import Real
 from typing import Any
 
@@ -18,7 +19,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 from leavezero._tables import take_rows
 from leavezero._typing import AnyArray, Bools, Floats, Ints, Table
-from leavezero.families._base import Family, Kind, Unseen
+from leavezero.families._base import Asked, Family, Kind, Unseen
 from leavezero.families._fingerprint import check_answers, close
 from leavezero.families._fitted_to import (
     TOO_LARGE,
@@ -75,20 +76,34 @@ class LinearFamily(Family):
         self, model: Any, X: Table, y: AnyArray, sample_weight: Floats | None = None
     ) -> Unseen:
         """Return the predictions without each row."""
-        check_answers(self, model)
-        rows = fitted_rows(model, X)
+        [ask] = self.unseen_many([model], X, y, sample_weight)
+        return ask()
+
+    def unseen_many(
+        self, models: list[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None
+    ) -> list[Asked]:
+        """Return calls that share one decomposition."""
+        first = models[0]
+        rows = fitted_rows(first, X)
         n_rows = rows.shape[0]
         weights = fitted_weights(sample_weight, n_rows)
         targets = np.asarray(y, dtype=np.float64)
         if len(targets) != n_rows:
-            raise other_rows(model, f"X has {n_rows} rows, y {len(targets)}")
-        if too_large(*rows.shape):
-            return Unseen("exact", {}, doubt=TOO_LARGE)
-        said = model.predict(X)
-        problem = _Problem.of(model, rows, targets.reshape(n_rows, -1), weights)
-        kind, doubt = _trust(model, problem, said.reshape(n_rows, -1), sparse.issparse(rows))
-        scores, known = problem.left_out(said.reshape(n_rows, -1))
-        return _unseen(kind, {"predict": scores.reshape(said.shape)}, known, doubt)
+            raise other_rows(first, f"X has {n_rows} rows, y {len(targets)}")
+        targets = targets.reshape(n_rows, -1)
+        shared = cache(lambda: _Problem.of(first, rows, targets, weights))
+
+        def ask(model: Any) -> Unseen:
+            check_answers(self, model)
+            if too_large(*rows.shape):
+                return Unseen("exact", {}, doubt=TOO_LARGE)
+            said = _said(model, rows, X)
+            problem = shared().penalized(model)
+            kind, doubt = _trust(model, problem, said.reshape(n_rows, -1), sparse.issparse(rows))
+            scores, known = problem.left_out(said.reshape(n_rows, -1))
+            return _unseen(kind, {"predict": scores.reshape(said.shape)}, known, doubt)
+
+        return [partial(ask, model) for model in models]
 
     def shares(self, estimator: Any) -> Any:
         """Return all parameters of a ridge but its penalty."""
@@ -297,13 +312,21 @@ def _unseen(kind: Kind, said: dict[str, AnyArray], known: Bools, doubt: str | No
     return Unseen(kind, said, known=None if known.all() else known, doubt=doubt)
 
 
+def _said(model: Any, rows: Any, X: Table) -> Floats:
+    """Return the predictions for X; where it is plain, without looking at it again."""
+    if rows is X and model.coef_.dtype == np.float64:
+        return np.asarray(rows @ model.coef_.T + model.intercept_)
+    return np.asarray(model.predict(X))
+
+
 @dataclass(frozen=True, eq=False)
 class _Problem:
     """Centred and weighted least squares, decomposed: Z = U diag(s) V'.
 
     ``targets`` are as given, ``centred`` minus their mean and times the roots of the weights,
-    ``coordinates`` U' times those, ``own`` each row's share of the intercept, ``penalties`` one a
-    target.
+    ``coordinates`` U' times those, ``squares`` those of U, ``own`` each row's share of the
+    intercept, ``penalties`` one a target. ``free`` and ``rest`` are the parts of 1 - h and of the
+    residuals that no penalty makes; a row that ``decides`` a direction alone has none.
     """
 
     left: Floats
@@ -312,8 +335,11 @@ class _Problem:
     centred: Floats
     coordinates: Floats
     roots: Floats
-    own: Floats
     penalties: Floats
+    squares: Floats
+    decides: Bools
+    free: Floats
+    rest: Floats
 
     @classmethod
     def of(cls, model: Any, rows: Any, targets: Floats, weights: Floats) -> "_Problem":
@@ -330,31 +356,36 @@ class _Problem:
         centred = roots[:, None] * (targets - level)
         left, values, _ = linalg.svd(roots[:, None] * (rows - middle), full_matrices=False)
         rank = _rank(model, values)
-        penalties = np.broadcast_to(
-            np.asarray(getattr(model, "alpha", 0.0), dtype=np.float64).ravel(), targets.shape[1:]
-        )
         left, values = left[:, :rank], values[:rank]
-        return cls(left, values, targets, centred, left.T @ centred, roots, own, penalties)
+        coordinates, squares = left.T @ centred, left**2
+        free = 1.0 - own - squares.sum(axis=1)
+        decides = free < _NO_ROOM
+        free = np.where(decides, 0.0, free)
+        rest = np.where(decides[:, None], 0.0, centred - left @ coordinates)
+        penalties = _penalties(model, targets.shape[1])
+        parts = (squares, decides, free, rest)
+        return cls(left, values, targets, centred, coordinates, roots, penalties, *parts)
 
-    def residuals(self) -> tuple[Floats, Floats, Floats]:
-        """Return r, 1 - h and the part of 1 - h that no penalty makes, all weighted.
+    def penalized(self, model: Any) -> "_Problem":
+        """Return the problem with the penalty of another model."""
+        return replace(self, penalties=_penalties(model, self.targets.shape[1]))
+
+    def residuals(self) -> tuple[Floats, Floats]:
+        """Return r and 1 - h, both weighted.
 
         What a penalty p takes from direction j is p / (s_j^2 + p). A row that alone decides a
         direction has no other part; without a penalty its limit for p to 0 is the fit of least
         norm without the row, p / s_j^2, where p cancels.
         """
-        squares = self.left**2
-        free = 1.0 - self.own - squares.sum(axis=1)
-        rest = self.centred - self.left @ self.coordinates
-        decides = free < _NO_ROOM
-        free, rest = np.where(decides, 0.0, free), np.where(decides[:, None], 0.0, rest)
         values = self.values[:, None] ** 2
         taken = self.penalties / (values + self.penalties)
-        residuals = rest + self.left @ (taken * self.coordinates)
-        room = free[:, None] + squares @ taken
-        limit = decides[:, None] & (self.penalties == 0)
+        residuals = self.rest + self.left @ (taken * self.coordinates)
+        room = self.free[:, None] + self.squares @ taken
+        limit = self.decides[:, None] & (self.penalties == 0)
+        if not limit.any():
+            return residuals, room
         residuals = np.where(limit, self.left @ (self.coordinates / values), residuals)
-        return residuals, np.where(limit, squares @ (1.0 / values), room), free
+        return residuals, np.where(limit, self.squares @ (1.0 / values), room)
 
     def fitted(self) -> Floats:
         """Return what the fit on all rows says about them; without weight, 0."""
@@ -364,13 +395,19 @@ class _Problem:
 
     def left_out(self, said: Floats) -> tuple[Floats, Bools]:
         """Return predictions without each row; ``said`` is what the model says with it."""
-        residuals, room, free = self.residuals()
+        residuals, room = self.residuals()
         used = self.roots > 0
-        known = (free == 0) | (room > _LITTLE_ROOM).all(axis=1)
+        known = (self.free == 0) | (room > _LITTLE_ROOM).all(axis=1)
         with np.errstate(divide="ignore", invalid="ignore"):
             without = self.targets - residuals / room / self.roots[:, None]
         scores = np.where(used[:, None], without, said)  # a row without weight was never seen
         return np.where(known[:, None], scores, 0.0), known | ~used
+
+
+def _penalties(model: Any, n_targets: int) -> Floats:
+    """Return a model's penalty for each target."""
+    alpha = np.asarray(getattr(model, "alpha", 0.0), dtype=np.float64)
+    return np.broadcast_to(alpha.ravel(), n_targets)
 
 
 def _rank(model: Any, values: Floats) -> int:
