@@ -10,6 +10,7 @@ from leavezero._typing import Params
 
 # What a clone has beside its parameters, and may be copied with them.
 _SET_BY_METHODS = {"_metadata_request", "_sklearn_output_config"}
+_PLAIN = (type(None), bool, int, float, str)  # what else it was given when it was made
 
 
 def configure(estimator: Any, settings: Params) -> Any:
@@ -93,4 +94,6 @@ def _is_plain(part: Any) -> bool:
     clones = getattr(type(part), "__sklearn_clone__", None) is BaseEstimator.__sklearn_clone__
     if not clones or hasattr(part, "__deepcopy__"):
         return False
-    return vars(part).keys() <= {*part.get_params(deep=False), *_SET_BY_METHODS}
+    known = {*part.get_params(deep=False), *_SET_BY_METHODS}
+    more = [value for name, value in vars(part).items() if name not in known]
+    return all(isinstance(value, _PLAIN) for value in more)

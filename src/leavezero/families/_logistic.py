@@ -1,15 +1,19 @@
 """Logistic regression: approximate leave-one-out by one Newton step."""
 
 import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from scipy.special import expit, softmax
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
+from leavezero._tables import count_rows
 from leavezero._typing import AnyArray, Floats, Ints, Table
 from leavezero.families._base import Asked, Family, Unseen
 from leavezero.families._doubts import doubt_leverage, doubt_solution
@@ -22,7 +26,9 @@ from leavezero.families._fitted_to import (
     with_class_weight,
     with_constant,
 )
-from leavezero.families._newton import CLOSEST, JITTER, leave_out
+from leavezero.families._logistic_many import solve_logistic
+from leavezero.families._newton import CLOSEST, JITTER, Step, leave_out
+from leavezero.families._newton_many import Pairs, leave_out_many
 from leavezero.families._together import (
     fit_one,
     hand_on,
@@ -67,10 +73,18 @@ class LogisticFamily(Family):
     def unseen_many(
         self, models: list[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None
     ) -> list[Asked]:
-        """Return calls that share the products of wide rows."""
+        """Return calls that share the products of wide rows, or the steps of all models."""
         rows = fitted_rows(models[0], X)
         products = cache(partial(products_of, rows))
-        return [partial(_unseen, model, rows, y, sample_weight, products) for model in models]
+        alone: list[Asked] = [
+            partial(_unseen, model, rows, y, sample_weight, products) for model in models
+        ]
+        if len(models) == 1 or not _in_pairs(models[0], rows):
+            return alone
+        shared = cache(partial(_steps, models, rows, y, sample_weight))
+        return [
+            partial(_from_shared, at, model, shared, alone[at]) for at, model in enumerate(models)
+        ]
 
     def shares(self, estimator: Any) -> Any:
         """Return all parameters but C, for the default solver with a squared penalty."""
@@ -83,11 +97,25 @@ class LogisticFamily(Family):
     def fit_many(
         self, estimators: list[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None
     ) -> None:
-        """Fit from the strongest penalty to the weakest, each from where the last one ended.
+        """Fit the weakest penalty plainly, and the others together, to its tolerance or nearer.
 
-        Both this and the plain fit end within the solver's tolerance of the minimum; one that does
-        not converge is fitted plainly.
+        Two classes of rows with few columns are solved by Newton's method, if the weakest penalty
+        converges; others from the strongest penalty to the weakest, each from where the last one
+        ended. Both this and the plain fit end within the solver's tolerance of the minimum; one
+        that does not converge is fitted plainly.
         """
+        weakest = max(estimators, key=lambda one: float(one.C))
+        others = [one for one in estimators if one is not weakest]
+        fit_one(weakest, X, y, sample_weight)
+        converged = int(np.max(weakest.n_iter_)) < weakest.max_iter
+        if converged and weakest.coef_.dtype == np.float64 and _in_pairs(weakest, X):
+            others = _solve_others(weakest, others, fitted_rows(weakest, X), y, sample_weight)
+        if others:
+            self._walk(others, X, y, sample_weight)
+
+    def _walk(
+        self, estimators: list[Any], X: Table, y: AnyArray, sample_weight: Floats | None
+    ) -> None:
         walker = clone(estimators[0]).set_params(warm_start=True)
         for estimator in sorted(estimators, key=lambda one: float(one.C)):
             with warnings.catch_warnings():
@@ -102,6 +130,31 @@ class LogisticFamily(Family):
         """Return labels, probabilities and scores from one product, up to rounding."""
         said = linear_scores(models, X)
         return [_say(model, scores) for model, scores in zip(models, said, strict=True)]
+
+
+def _in_pairs(model: Any, X: Any) -> bool:
+    """Tell whether a fitted model has one score, and its rows few enough columns for all pairs."""
+    if sparse.issparse(X) or len(model.coef_) > 1 or model.solver not in GRADIENT_SOLVERS:
+        return False
+    return Pairs.fit_into_memory(count_rows(X), model.coef_.shape[1] + 1)
+
+
+def _solve_others(
+    fitted: Any, others: list[Any], rows: Floats, y: AnyArray, sample_weight: Any
+) -> list[Any]:
+    """Hand on solutions for other penalties; return those that have none."""
+    codes = fitted_codes(fitted, y, len(rows))
+    weights = with_class_weight(fitted, codes, sample_weight, len(rows))
+    columns, _, _ = _with_intercept(fitted, rows)
+    penalties = np.array([_penalties(one, columns.shape[1]) for one in others])
+    found = solve_logistic(Pairs(columns), codes, weights, penalties, fitted.tol)
+    for at, one in enumerate(others):
+        if found.solved[at] and found.n_steps[at] < one.max_iter:
+            learned = {"coef_": found.coefs[at][None, : rows.shape[1]].copy()}
+            if one.fit_intercept:
+                learned["intercept_"] = found.coefs[at][-1:].copy()
+            hand_on(fitted, one, {**learned, "n_iter_": found.n_steps[at : at + 1].copy()})
+    return [one for one in others if not hasattr(one, "coef_")]
 
 
 def _say(model: Any, scores: Floats) -> dict[str, AnyArray]:
@@ -167,6 +220,52 @@ def _with_intercept(model: Any, rows: Any) -> tuple[Any, Floats, Floats]:
     )
 
 
+def _penalties(model: Any, n_columns: int) -> Floats:
+    """Return the penalty of each column, that of the intercept last, for a solver by gradients."""
+    penalties = np.full(n_columns, _strength(model))
+    if model.fit_intercept:
+        penalties[-1] = 0.0
+    return penalties
+
+
+@dataclass(frozen=True, eq=False)
+class _Steps:
+    """What models of the same rows say of them with and without each, a column or line a model."""
+
+    codes: Ints
+    total: float  # of the weights
+    scores: Floats
+    gradients: Floats
+    steps: list[Step]
+
+
+def _steps(models: list[Any], rows: Floats, y: AnyArray, sample_weight: Any) -> _Steps | None:
+    """Return the steps of all models; None where each must take its own."""
+    codes = fitted_codes(models[0], y, len(rows))
+    weights = with_class_weight(models[0], codes, sample_weight, len(rows))
+    columns, _, _ = _with_intercept(models[0], rows)
+    coefs = np.concatenate([model.coef_ for model in models])
+    if models[0].fit_intercept:
+        coefs = np.hstack([coefs, [model.intercept_ for model in models]])
+    penalties = np.array([_penalties(model, columns.shape[1]) for model in models])
+    scores = columns @ coefs.T
+    chances = expit(scores)
+    first = weights[:, None] * (chances - codes[:, None])
+    second = weights[:, None] * chances * (1.0 - chances)
+    gradients = first.T @ columns + penalties * coefs
+    steps = leave_out_many(Pairs(columns), scores, first, second, penalties, gradients)
+    return None if steps is None else _Steps(codes, weights.sum(), scores, gradients, steps)
+
+
+def _from_shared(at: int, model: Any, shared: Callable[[], _Steps | None], alone: Asked) -> Unseen:
+    """Return the answer of one of several models."""
+    known = shared()
+    if known is None:
+        return alone()
+    scores, gradient = known.scores[:, at], known.gradients[at]
+    return _answer(model, known.steps[at], scores, gradient, known.codes, known.total)
+
+
 def _binary(model: Any, rows: Any, codes: Ints, weights: Floats, products: Products) -> Unseen:
     columns, penalties, coef = _with_intercept(model, rows)
     scores = columns @ coef[0]
@@ -177,8 +276,14 @@ def _binary(model: Any, rows: Any, codes: Ints, weights: Floats, products: Produ
     # liblinear's constant column is one of those that count
     known = None if model.solver == "liblinear" else products
     step = leave_out(columns, scores, first, second, penalties, gradient, products=known)
+    return _answer(model, step, scores, gradient, codes, weights.sum())
+
+
+def _answer(
+    model: Any, step: Step, scores: Floats, gradient: Floats, codes: Ints, total: float
+) -> Unseen:
     apart = bool(np.all((scores > 0) == codes))
-    doubt = _doubt(model, (step.decrement, step.leverages), gradient, weights.sum(), apart)
+    doubt = _doubt(model, (step.decrement, step.leverages), gradient, total, apart)
     positive = expit(step.scores)
     responses = {
         "predict": model.classes_[(step.scores > 0).astype(np.intp)],

@@ -1,5 +1,6 @@
 """Nearest neighbours: a row that is left out is not its own neighbour."""
 
+from functools import cache, partial
 from typing import Any, cast
 
 import numpy as np
@@ -16,12 +17,13 @@ from sklearn.utils import check_consistent_length
 from leavezero._tables import take_rows
 from leavezero._typing import AnyArray, Bools, Floats, Ints, Table
 from leavezero.families._ballot import Ballot, ballot_of
-from leavezero.families._base import Family, Unseen
+from leavezero.families._base import Asked, Family, Unseen
 from leavezero.families._class_scores import with_known
 from leavezero.families._fingerprint import check_answers, check_no_weights
 from leavezero.families._fitted_to import other_rows
 from leavezero.families._shared_neighbors import (
     fit_together,
+    given_answers,
     given_neighbors,
     other_neighbors,
     remember,
@@ -82,6 +84,20 @@ class NeighborsFamily(Family):
         means = _shaped(y, _means(ballot, targets))
         return with_known("exact", {"predict": means}, known)
 
+    def unseen_many(
+        self, models: list[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None
+    ) -> list[Asked]:
+        """Return calls that share one look for the neighbours, and one count of their votes."""
+        shared = cache(lambda: given_answers(models, X, y) if sample_weight is None else {})
+
+        def ask(model: Any) -> Unseen:
+            found = shared().get(model)
+            if found is None:
+                return self.unseen(model, X, y, sample_weight)
+            return Unseen("exact", found)
+
+        return [partial(ask, model) for model in models]
+
     def shares(self, estimator: Any) -> Any:
         """Return how k-NN looks for neighbours; of the same ones some count more, or fewer."""
         return search_of(estimator)
@@ -89,7 +105,7 @@ class NeighborsFamily(Family):
     def fit_many(
         self, estimators: list[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None
     ) -> None:
-        """Fit the estimators one by one, which costs little; weights are refused, as they do."""
+        """Fit one of the estimators; the others hold the same. Weights are refused, as they do."""
         check_no_weights(estimators[0], sample_weight)
         fit_together(estimators, X, y)
 

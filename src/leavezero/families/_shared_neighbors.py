@@ -13,7 +13,7 @@ from leavezero._tables import count_rows, take_rows
 from leavezero._typing import AnyArray, Bools, Floats, Ints, Table
 from leavezero.families._nearest import nearest, nearest_others
 from leavezero.families._poll import counts, polled
-from leavezero.families._together import n_columns, settings_key
+from leavezero.families._together import hand_on, n_columns, settings_key
 
 CELLS = 2**21  # neighbours, and numbers of rows, that are held at once
 TILE = 256  # scikit-learn's own block: distances are rounded as in one look for all rows
@@ -53,10 +53,31 @@ def search_of(estimator: Any) -> Any:
 
 
 def fit_together(estimators: list[Any], X: Table, y: AnyArray) -> None:
-    """Fit k-NN models with one search, and remember that they share it."""
+    """Fit one k-NN model, hand on what it holds, and remember that they share it.
+
+    How many neighbours vote, and how, is looked at only when a model is asked.
+    """
+    first = None
     for estimator in estimators:
-        estimator.fit(X, y)
+        if not _looks_alike(estimator, count_rows(X)):
+            estimator.fit(X, y)
+        elif first is None:
+            first = estimator.fit(X, y)
+        else:
+            hand_on(first, estimator, shared=vars(first).values())
     remember(estimators, X, y)
+
+
+def _looks_alike(estimator: Any, n_rows: int) -> bool:
+    """Tell whether a fit prepares for what others do, and takes the parameters that differ.
+
+    For half of the rows or more algorithm="auto" grows no tree.
+    """
+    k, weights = estimator.n_neighbors, estimator.weights
+    if not isinstance(k, int | np.integer) or isinstance(k, bool) or k < 1:
+        return False
+    known = weights is None or weights in ("uniform", "distance") or callable(weights)
+    return known and (estimator.algorithm != "auto" or int(k) < n_rows // 2)
 
 
 def remember(models: list[Any], X: Table, y: AnyArray) -> None:
@@ -107,6 +128,38 @@ def given_neighbors(model: Any, X: Table, y: AnyArray) -> tuple[Floats, Ints] | 
     if _tied(distances, model.n_neighbors, _squares(X)).any():
         return None
     return distances[:, : model.n_neighbors].copy(), neighbors[:, : model.n_neighbors]
+
+
+def given_answers(models: list[Any], X: Table, y: AnyArray) -> dict[Any, dict[str, AnyArray]]:
+    """Return what classifiers fitted together say of the given rows, each row without itself.
+
+    One count of votes answers for all. Models that are not sure of their neighbours are left out,
+    and those with votes of their own.
+    """
+    company = _company(models[0])
+    if company is None or company.X is not X or company.y is not y:
+        return {}
+    if not is_classifier(models[0]) or models[0].outputs_2d_:
+        return {}
+    n_found = min(company.most + 1, models[0].n_samples_fit_ - 1)
+    if n_found * models[0].n_samples_fit_ > CELLS:
+        return {}
+    distances, neighbors = other_neighbors(models[0], X, n_found)
+    squares = _squares(X)
+    able = [
+        model
+        for model in models
+        if model.n_neighbors <= n_found
+        and not callable(model.weights)
+        and not _tied(distances, model.n_neighbors, squares).any()
+    ]
+    said = polled(able, distances, neighbors, _targets(models[0], y))
+    found = {}
+    for model, (answers, _) in zip(able, said, strict=True):
+        if np.isfinite(answers["predict_proba"]).all():
+            found[model] = answers
+            company.leave()
+    return found
 
 
 def other_neighbors(model: Any, X: Table, n_neighbors: int) -> tuple[Floats, Ints]:

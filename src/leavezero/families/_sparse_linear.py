@@ -1,6 +1,8 @@
 """Lasso and elastic net: leave-one-out on the columns that are in use."""
 
 import warnings
+from dataclasses import dataclass
+from functools import cache, partial
 from numbers import Real
 from typing import Any
 
@@ -10,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import ElasticNet, Lasso, enet_path
 
 from leavezero._typing import AnyArray, Floats, Table
-from leavezero.families._base import Family, Unseen
+from leavezero.families._base import Asked, Family, Unseen
 from leavezero.families._doubts import doubt_leverage
 from leavezero.families._fitted_to import (
     TOO_LARGE,
@@ -20,7 +22,8 @@ from leavezero.families._fitted_to import (
     other_rows,
     too_large,
 )
-from leavezero.families._newton import leave_out
+from leavezero.families._newton import Step, leave_out
+from leavezero.families._newton_many import Pairs, leave_out_many
 from leavezero.families._together import fit_each, fit_one, hand_on, linear_scores, settings_key
 
 SLOPE, SLACK = 0.02, 10.0  # of a correlation; times the solver's tolerance
@@ -48,19 +51,29 @@ class SparseLinearFamily(Family):
         self, model: Any, X: Table, y: AnyArray, sample_weight: Floats | None = None
     ) -> Unseen:
         """Return predictions, each as if the row were not seen."""
-        rows = fitted_rows(model, X)
-        targets = fitted_numbers(model, y, rows.shape[0])
-        weights = fitted_weights(sample_weight, rows.shape[0])
-        used = np.flatnonzero(model.coef_)
-        if too_large(rows.shape[0], len(used)):
-            return Unseen("approximate", {}, doubt=TOO_LARGE)
-        scores = np.asarray(rows @ model.coef_ + model.intercept_)
-        _check_solution(model, rows, weights, scores, targets)
-        part = rows[:, used]
-        columns = np.asarray(part.toarray() if hasattr(part, "toarray") else part)
-        unseen, leverages = _step(model, columns, model.coef_[used], scores, targets, weights)
-        doubt = _doubt(model, len(used), rows.shape[0], leverages)
-        return Unseen("approximate", {"predict": unseen}, doubt=doubt)
+        return _alone(model, _Given.of(model, X, y, sample_weight))
+
+    def unseen_many(
+        self, models: list[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None
+    ) -> list[Asked]:
+        """Return calls that share the steps of all models, where the columns are few."""
+        given = _Given.of(models[0], X, y, sample_weight)
+        n_rows, n_columns = given.rows.shape
+        few = not sparse.issparse(given.rows) and Pairs.fit_into_memory(n_rows, n_columns + 1)
+        if not few or len(models) == 1:
+            return [partial(_alone, model, given) for model in models]
+        shared = cache(partial(_steps, models, given))
+
+        def ask(at: int, model: Any) -> Unseen:
+            known = shared()
+            if known is None:
+                return _alone(model, given)
+            scores, step = known[0][:, at], known[1][at]
+            _check_solution(model, given, scores)
+            doubt = _doubt(model, int(np.count_nonzero(model.coef_)), n_rows, step.leverages)
+            return Unseen("approximate", {"predict": step.scores}, doubt=doubt)
+
+        return [partial(ask, at, model) for at, model in enumerate(models)]
 
     def shares(self, estimator: Any) -> Any:
         """Return all parameters but the penalty; random steps are left to plain fits."""
@@ -131,22 +144,56 @@ def _l1_ratio(model: Any) -> float:
     return 1.0 if type(model) is Lasso else float(model.l1_ratio)
 
 
-def _check_solution(model: Any, rows: Any, weights: Floats, scores: Floats, y: Floats) -> None:
+@dataclass(frozen=True, eq=False)
+class _Given:
+    """What models were fitted to, in one normal form; ``sizes`` are those of a column's slope."""
+
+    rows: Any
+    targets: Floats
+    weights: Floats
+    shares: Floats
+    sizes: Floats
+
+    @classmethod
+    def of(cls, model: Any, X: Table, y: AnyArray, sample_weight: Any) -> "_Given":
+        rows = fitted_rows(model, X)
+        targets = fitted_numbers(model, y, rows.shape[0])
+        weights = fitted_weights(sample_weight, rows.shape[0])
+        shares = weights / weights.sum()
+        spread = float(np.sqrt(shares @ (targets - shares @ targets) ** 2))
+        sizes = spread * np.sqrt(np.asarray(shares @ _squares(rows)))
+        return cls(rows, targets, weights, shares, sizes)
+
+
+def _alone(model: Any, given: _Given) -> Unseen:
+    """Return what a model says of unseen rows, from the columns that it uses."""
+    rows, used = given.rows, np.flatnonzero(model.coef_)
+    if too_large(rows.shape[0], len(used)):
+        return Unseen("approximate", {}, doubt=TOO_LARGE)
+    scores = np.asarray(rows @ model.coef_ + model.intercept_)
+    _check_solution(model, given, scores)
+    part = rows[:, used]
+    columns = np.asarray(part.toarray() if hasattr(part, "toarray") else part)
+    step = _step(model, columns, model.coef_[used], scores, given)
+    doubt = _doubt(model, len(used), rows.shape[0], step.leverages)
+    return Unseen("approximate", {"predict": step.scores}, doubt=doubt)
+
+
+def _check_solution(model: Any, given: _Given, scores: Floats) -> None:
     """Refuse rows on which a column or the intercept breaks the conditions of a minimum by far.
 
     No column's |x'r| / sum w may exceed alpha l1_ratio. The solver's tolerance is relative to the
     targets, and so is ours. The intercept comes from means: only rounding parts it from zero.
     """
-    shares = weights / weights.sum()
-    misses = shares * (scores - y)
-    spread = float(np.sqrt(shares @ (y - shares @ y) ** 2))
-    slopes = np.asarray(misses @ rows) + model.alpha * (1.0 - _l1_ratio(model)) * model.coef_
+    misses = given.shares * (scores - given.targets)
+    ridge = model.alpha * (1.0 - _l1_ratio(model))
+    slopes = np.asarray(misses @ given.rows) + ridge * model.coef_
     excess = (-slopes if model.positive else np.abs(slopes)) - model.alpha * _l1_ratio(model)
-    sizes = spread * np.sqrt(np.asarray(shares @ _squares(rows)))
     stopped = int(np.max(model.n_iter_)) >= model.max_iter
-    if not stopped and np.any(excess > max(SLOPE, SLACK * model.tol) * sizes + 1e-12):
+    if not stopped and np.any(excess > max(SLOPE, SLACK * model.tol) * given.sizes + 1e-12):
         raise other_rows(model, "its coefficients do not minimize the loss on them")
-    if model.fit_intercept and abs(float(misses.sum())) > 1e-7 * (1.0 + np.abs(y).max()):
+    size = 1.0 + np.abs(given.targets).max()
+    if model.fit_intercept and abs(float(misses.sum())) > 1e-7 * size:
         raise other_rows(model, "its residuals do not have mean zero on them")
 
 
@@ -154,23 +201,51 @@ def _squares(rows: Any) -> Any:
     return rows.multiply(rows) if hasattr(rows, "multiply") else rows * rows
 
 
-def _step(
-    model: Any, columns: Floats, coef: Floats, scores: Floats, targets: Floats, weights: Floats
-) -> tuple[Floats, Floats]:
-    total, n_rows = float(weights.sum()), len(columns)
+def _step(model: Any, columns: Floats, coef: Floats, scores: Floats, given: _Given) -> Step:
+    weights = given.weights
+    penalty, pull = _penalty_and_pull(model, coef, given)
+    penalties = np.full(len(coef), penalty)
+    if model.fit_intercept:
+        columns = np.hstack([columns, np.ones((len(columns), 1))])
+        penalties, pull = np.append(penalties, 0.0), np.append(pull, 0.0)
+    if not columns.shape[1]:
+        return Step(scores, np.zeros(len(scores)), 0.0)
+    first = weights * (scores - given.targets)
+    gradient = np.zeros(columns.shape[1])
+    return leave_out(columns, scores, first, weights, penalties, gradient, pull, weights)
+
+
+def _steps(models: list[Any], given: _Given) -> tuple[Floats, list[Step]] | None:
+    """Return what all models say of the rows, and their steps; None where each takes its own.
+
+    A column that a model does not use has its own place in the Hessian, and moves nothing.
+    """
+    columns, weights = given.rows, given.weights
+    coefs = np.array([model.coef_ for model in models])
+    scores = columns @ coefs.T + np.array([model.intercept_ for model in models])
+    found = [_penalty_and_pull(model, model.coef_, given) for model in models]
+    penalties = np.array([np.full(coefs.shape[1], penalty) for penalty, _ in found])
+    pulls = np.array([pull for _, pull in found])
+    used = coefs != 0.0
+    if models[0].fit_intercept:
+        columns = np.hstack([columns, np.ones((len(columns), 1))])
+        nothing, always = np.zeros((len(models), 1)), np.ones((len(models), 1), dtype=bool)
+        penalties, pulls = np.hstack([penalties, nothing]), np.hstack([pulls, nothing])
+        used = np.hstack([used, always])
+    second = weights[:, None]
+    first = second * (scores - given.targets[:, None])
+    steps = leave_out_many(
+        Pairs(columns), scores, first, second, penalties, None, pulls, weights, used
+    )
+    return None if steps is None else (scores, steps)
+
+
+def _penalty_and_pull(model: Any, coef: Floats, given: _Given) -> tuple[float, Floats]:
+    """Return the penalty of each column without a row, and what a row's share of it pulls."""
     ridge = model.alpha * (1.0 - _l1_ratio(model))
     pull = model.alpha * _l1_ratio(model) * np.sign(coef) + ridge * coef
     # every fit without a row has the ridge of the other rows; the mean weight stands for each
-    penalties = np.full(len(coef), ridge * total * (1.0 - 1.0 / n_rows))
-    if model.fit_intercept:
-        columns = np.hstack([columns, np.ones((n_rows, 1))])
-        penalties, pull = np.append(penalties, 0.0), np.append(pull, 0.0)
-    if not columns.shape[1]:
-        return scores, np.zeros(n_rows)
-    first = weights * (scores - targets)
-    gradient = np.zeros(columns.shape[1])
-    step = leave_out(columns, scores, first, weights, penalties, gradient, pull, weights)
-    return step.scores, step.leverages
+    return ridge * float(given.weights.sum()) * (1.0 - 1.0 / len(given.weights)), pull
 
 
 def _doubt(model: Any, n_used: int, n_rows: int, leverages: Floats) -> str | None:
