@@ -24,6 +24,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from leavezero.families import family_of
 from leavezero.families._bagged import BaggedFamily
+from leavezero.families._histogram import HistogramFamily
 from leavezero.families._stages import BoostingFamily
 
 KINDS = [
@@ -186,7 +187,7 @@ def test_an_impossible_size_is_refused_by_the_model():
     [
         (GradientBoostingClassifier(max_depth=2), BoostingFamily),
         (RandomForestClassifier(max_depth=3), BaggedFamily),
-        (HistGradientBoostingRegressor(min_samples_leaf=4), BoostingFamily),
+        (HistGradientBoostingRegressor(min_samples_leaf=4), HistogramFamily),
     ],
     ids=["boosting", "forest", "histogram"],
 )

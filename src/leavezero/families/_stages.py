@@ -48,7 +48,7 @@ Answers = dict[str, AnyArray]
 
 
 class BoostingFamily(Family):
-    """Gradient, histogram and adaptive boosting: stages are fitted, and answer, once.
+    """Gradient and adaptive boosting: stages are fitted, and answer, once.
 
     A model with few stages is the beginning of one with more, so a fit that grows passes through
     all of them: bit for bit, given a seed. With early stopping it would not, and each is fitted by
@@ -68,7 +68,7 @@ class BoostingFamily(Family):
 
     def covers(self, estimator: Any) -> bool:
         """Tell whether the estimator is one of scikit-learn's boosted ensembles itself."""
-        return type(estimator) in (*GRADIENT, *HISTOGRAM, *ADAPTIVE)
+        return type(estimator) in (*GRADIENT, *ADAPTIVE)
 
     def shares(self, estimator: Any) -> Any:
         """Return all parameters but the number of stages."""
@@ -102,7 +102,7 @@ def stages_key(estimator: Any) -> Any:
 
 def fit_stages(estimators: list[Any], X: Table, y: AnyArray, sample_weight: Any) -> None:
     """Fit ensembles that differ in size only."""
-    if any(_stops_early(one, count_rows(X)) for one in estimators) or not _sizes_nest(estimators):
+    if not nest_without_stops(estimators, X):
         fit_each(estimators, X, y, sample_weight)
     elif type(estimators[0]) in (*FORESTS, *ADAPTIVE):
         _cut(estimators, X, y, sample_weight)
@@ -112,7 +112,8 @@ def fit_stages(estimators: list[Any], X: Table, y: AnyArray, sample_weight: Any)
 
 def respond_stages(models: list[Any], X: Table) -> list[Answers] | None:
     """Return the answers of ensembles that were fitted together; None if no walk is shorter."""
-    largest = max(models, key=_size)
+    largest = max(models, key=size_of)
+    largest = getattr(largest, "whole", largest)  # a draft is the beginning of another
     if not _walks(models, largest):
         return None
     sizes = {_length(model) for model in models}
@@ -121,22 +122,39 @@ def respond_stages(models: list[Any], X: Table) -> list[Answers] | None:
     return [_answers(model, wholes[_length(model)]) for model in models]
 
 
-def _size_name(estimator: Any) -> str:
-    return "max_iter" if type(estimator) in HISTOGRAM else "n_estimators"
+def beginning(draft: Any, X: Table) -> Answers:
+    """Return what the first stages of a model say of rows."""
+    size = size_of(draft)
+    parts = [dict(_walk(draft.whole, block, {size})) for block in blocks_of(X, n_columns(X))]
+    return _answers(draft, np.concatenate([part[size] for part in parts]))
 
 
-def _size(estimator: Any) -> Any:
+def size_of(estimator: Any) -> Any:
+    """Return of how many members an ensemble is."""
     return getattr(estimator, _size_name(estimator))
 
 
-def _sizes_nest(estimators: list[Any]) -> bool:
-    """Tell whether all sizes are numbers of members; others are left to the plain fit to refuse."""
-    return all(isinstance(_size(one), int | np.integer) and _size(one) > 0 for one in estimators)
+def nest_without_stops(estimators: list[Any], X: Table) -> bool:
+    """Tell whether each is the beginning of any larger one.
+
+    Sizes that are no numbers of members are left to the plain fit to refuse.
+    """
+    n_rows = count_rows(X)
+    return all(
+        isinstance(size_of(one), int | np.integer)
+        and size_of(one) > 0
+        and not _stops_early(one, n_rows)
+        for one in estimators
+    )
+
+
+def _size_name(estimator: Any) -> str:
+    return "max_iter" if isinstance(estimator, HISTOGRAM) else "n_estimators"
 
 
 def _stops_early(estimator: Any, n_rows: int = 0) -> bool:
     """Tell whether a fit to so many rows may end before its last stage."""
-    if type(estimator) in HISTOGRAM:
+    if isinstance(estimator, HISTOGRAM):
         stops = estimator.early_stopping
         return n_rows > AUTO_STOPS if stops == "auto" else bool(stops)
     return getattr(estimator, "n_iter_no_change", None) is not None
@@ -145,21 +163,21 @@ def _stops_early(estimator: Any, n_rows: int = 0) -> bool:
 def _grow(estimators: list[Any], X: Table, y: AnyArray, sample_weight: Any) -> None:
     """Let one model grow to each size in turn, and hand on what it is then."""
     grown, reached = clone(estimators[0]).set_params(warm_start=True), 0
-    for estimator in sorted(estimators, key=_size):
-        if _size(estimator) > reached:
-            reached = _size(estimator)
+    for estimator in sorted(estimators, key=size_of):
+        if size_of(estimator) > reached:
+            reached = size_of(estimator)
             fit_one(grown.set_params(**{_size_name(grown): reached}), X, y, sample_weight)
         hand_on(grown, estimator, shared=np.ravel(getattr(grown, "estimators_", [])))
 
 
 def _cut(estimators: list[Any], X: Table, y: AnyArray, sample_weight: Any) -> None:
     """Fit the largest, and give the others its first members."""
-    largest = fit_one(max(estimators, key=_size), X, y, sample_weight)
+    largest = fit_one(max(estimators, key=size_of), X, y, sample_weight)
     each = ("estimators_", "estimator_weights_", "estimator_errors_")
     for estimator in estimators:
         if estimator is not largest:
             first = {
-                name: vars(largest)[name][: _size(estimator)].copy()
+                name: vars(largest)[name][: size_of(estimator)].copy()
                 for name in each
                 if name in vars(largest)
             }
@@ -171,7 +189,7 @@ def _walks(models: list[Any], largest: Any) -> bool:
     kind = type(largest)
     if kind is AdaBoostRegressor:  # a median, not a sum
         return False
-    if kind in HISTOGRAM:
+    if issubclass(kind, HISTOGRAM):
         return not any(model.do_early_stopping_ for model in models)
     if getattr(largest, "n_outputs_", 1) > 1 or len(getattr(largest, "classes_", (0, 1))) < 2:
         return False
@@ -182,7 +200,7 @@ def _walks(models: list[Any], largest: Any) -> bool:
 
 def _length(model: Any) -> int:
     """Return how many stages there are: adaptive boosting ends when nothing is left to learn."""
-    return int(model.n_iter_) if type(model) in HISTOGRAM else len(model.estimators_)
+    return int(model.n_iter_) if isinstance(model, HISTOGRAM) else len(model.estimators_)
 
 
 def _walk(largest: Any, X: Table, sizes: set[int]) -> Iterator[tuple[int, Floats]]:
