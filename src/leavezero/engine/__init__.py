@@ -14,7 +14,6 @@ from leavezero.engine._judge import Verdict, judge, score_replicates
 from leavezero.engine._keep import AllModels, BestModel, Keeper, NoModel
 from leavezero.engine._limits import Limits, resolve_limits
 from leavezero.engine._metrics import Metric, default_metric, resolve_metric
-from leavezero.engine._mold import configure
 from leavezero.engine._optimism import optimism_of
 from leavezero.engine._plan import ESTIMATOR, Candidate, Planner
 from leavezero.engine._responses import Responses, in_blocks
@@ -80,7 +79,6 @@ __all__ = [
     "Witness",
     "both_heard",
     "conclude",
-    "configure",
     "contenders",
     "crew_for",
     "default_metric",

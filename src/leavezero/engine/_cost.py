@@ -7,7 +7,6 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from leavezero.augment import MAX_REFERENCE_ROWS
-from leavezero.engine._mold import configure
 from leavezero.engine._plan import Candidate
 
 
@@ -20,10 +19,7 @@ def fits_are_dear(
     quality of V, never correctness.
     """
     some = candidates[:: max(1, len(candidates) // 8)]
-    guesses = [
-        fit_seconds(configure(candidate.estimator, candidate.settings), n_rows, n_columns)
-        for candidate in some
-    ]
+    guesses = [fit_seconds(candidate.configured(0), n_rows, n_columns) for candidate in some]
     return n_fits * float(np.mean(guesses)) >= 2 * reference_seconds(n_rows, n_new_rows)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from numbers import Integral, Real
 from typing import Any
 
@@ -16,6 +16,7 @@ from leavezero._typing import AnyArray, Floats, Ints, Table
 from leavezero.augment import References, ValidationSet
 from leavezero.engine._threads import limited_threads
 
+Lines = Callable[[AnyArray], AnyArray]
 MAX_ROWS = 200_000  # of all replicates together, where their size is a share of the data
 
 
@@ -48,23 +49,50 @@ class Replicates:
         ]
 
     @cached_property
-    def _parts_by_size(self) -> list[tuple[Ints, Ints]]:
-        """The numbers of the parts of one size, and their rows side by side."""
+    def _parts_by_size(self) -> list[tuple[Ints, Lines]]:
+        """The numbers of the parts of one size, and how their rows come side by side."""
         parts = [part for several in self.parts for part in several]
         sizes = np.array([len(part) for part in parts])
         numbers = [np.flatnonzero(sizes == size) for size in np.unique(sizes)]
-        return [(same, np.stack([parts[number] for number in same])) for same in numbers]
+        return [(same, _lines([parts[number] for number in same])) for same in numbers]
 
-    def by_part(self, score: Callable[[Ints], Floats]) -> Floats:
+    @cached_property
+    def _n_parts(self) -> Ints:
+        return np.array([len(parts) for parts in self.parts])
+
+    def by_part(self, score: Callable[[Lines], Floats]) -> Floats:
         """Return the mean over the parts of each replicate of what is scored for each part.
 
-        ``score`` is given rows of V, those of a part in a line, and returns a number a line.
+        ``score`` is given what brings values of all rows into lines, one a part, and returns a
+        number a line.
         """
-        scores = np.empty(sum(len(parts) for parts in self.parts))
-        for numbers, rows in self._parts_by_size:
-            scores[numbers] = score(rows)
-        sizes = np.array([len(parts) for parts in self.parts])
+        sizes = self._n_parts
+        scores = np.empty(sizes.sum())
+        for numbers, lines in self._parts_by_size:
+            scores[numbers] = score(lines)
         return np.asarray(np.add.reduceat(scores, np.cumsum(sizes) - sizes) / sizes)
+
+    @cached_property
+    def smallest_part(self) -> int:
+        """How many rows the smallest part of a replicate has."""
+        return min(len(part) for parts in self.parts for part in parts)
+
+
+def _lines(parts: list[Ints]) -> Lines:
+    """Return what brings values of all rows into lines; a view, where rows follow one another."""
+    rows = np.stack(parts)
+    first, last = int(rows[0, 0]), int(rows[-1, -1]) + 1
+    if np.array_equal(rows.ravel(), np.arange(first, last)):
+        return partial(_following, first, rows.shape)
+    return partial(_picked, rows)
+
+
+def _following(first: int, shape: tuple[int, ...], values: AnyArray) -> AnyArray:
+    return values[first : first + shape[0] * shape[1]].reshape(*shape, *values.shape[1:])
+
+
+def _picked(rows: Ints, values: AnyArray) -> AnyArray:
+    return values[rows]
 
 
 def draw_replicates(

@@ -13,7 +13,7 @@ from leavezero._typing import AnyArray, Floats, Ints
 from leavezero.augment import ValidationSet
 from leavezero.engine._calibrate import Speaker, calibrate
 from leavezero.engine._combine import Testimony
-from leavezero.engine._draw import Replicates
+from leavezero.engine._draw import Lines, Replicates
 from leavezero.engine._metrics import Metric, metric_for
 from leavezero.engine._responses import Responses
 from leavezero.engine._set_scores import answers_for, line_means, set_score, shares_explained
@@ -161,17 +161,17 @@ def _scores(
 ) -> Floats:
     weight = row_weights(replicates, metric)
 
-    def weights_at(rows: Ints) -> Floats | None:
-        return None if weight is None else weight[rows]
+    def weights_in(lines: Lines) -> Floats | None:
+        return None if weight is None else lines(weight)
 
     if gains is not None:
         # Hits without weights are summed without rounding, so that equal candidates tie.
         exact = gains.astype(np.float64)
-        return replicates.by_part(lambda rows: line_means(exact[rows], weights_at(rows)))
+        return replicates.by_part(lambda lines: line_means(lines(exact), weights_in(lines)))
     if _is_explained(replicates, metric) and responses.all_of("predict").ndim == 1:
-        said, y = responses.all_of("predict"), np.asarray(replicates.rows.y)
+        said, y = np.asarray(responses.all_of("predict")), np.asarray(replicates.rows.y)
         return replicates.by_part(
-            lambda rows: shares_explained(said[rows], y[rows], weights_at(rows))
+            lambda lines: shares_explained(lines(said), lines(y), weights_in(lines))
         )
     found = [
         np.mean([_set_score(responses, replicates, part, metric, at) for part in parts])
@@ -183,9 +183,9 @@ def _scores(
 def _is_explained(replicates: Replicates, metric: Metric) -> bool:
     """Tell whether the score is R2 of one column of numbers."""
     plain = metric.name == "r2" and not metric.constants and not metric.by_row
-    smallest = min(len(part) for parts in replicates.parts for part in parts)
     one_column = replicates.classes is None and np.ndim(replicates.rows.y) == 1
-    return plain and one_column and smallest > 1  # of one row scikit-learn warns
+    # Of one row scikit-learn warns.
+    return plain and one_column and replicates.smallest_part > 1
 
 
 def _set_score(

@@ -5,6 +5,7 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from leavezero.engine._plan import Candidate
 from leavezero.engine._responses import Responses
 from leavezero.engine._strategy import Strategy, Trial
 from leavezero.engine._threads import limited_threads
-from leavezero.engine._unseen import Ask, Sight, look
+from leavezero.engine._unseen import Ask, Sight, given_rows, look
 from leavezero.families import family_of
 
 if TYPE_CHECKING:
@@ -58,6 +59,11 @@ class Job:
     def n_labeled(self) -> int:
         """The number of given rows that have a label."""
         return len(self.y) if self.labeled is None else len(self.labeled)
+
+    @cached_property
+    def whole(self) -> Replicates:
+        """All given rows, as unseen ones are judged."""
+        return given_rows(self.y, self.replicates.classes)
 
     def __sizeof__(self) -> int:
         """Return about how many bytes travel with it; Dask sends what is large only once."""
@@ -396,7 +402,8 @@ def _sight(job: Job, trial: Trial, model: Any, ask: Ask | None) -> Sight:
     metrics = job.given_metrics
     if trial.rows is not None:
         metrics = {name: metric.at(trial.rows) for name, metric in metrics.items()}
-    sight = look(model, X, y, params, metrics, job.replicates.classes, ask)
+    whole = job.whole if trial.rows is None else None
+    sight = look(model, X, y, params, metrics, job.replicates.classes, ask, whole)
     return sight if job.labeled is None else sight.at(job.labeled)
 
 

@@ -58,11 +58,13 @@ def look(
     metrics: Mapping[str, Metric],
     classes: AnyArray | None,
     ask: Ask | None = None,
+    whole: Replicates | None = None,
 ) -> Sight:
     """Return what is known of a fitted model on rows it has not seen, without another fit.
 
     A family that cannot answer, or warns of its answer, leaves a note and no verdict. ``ask`` is
-    called for the answer where models fitted together have one in common.
+    called for the answer where models fitted together have one in common; ``whole`` is
+    :func:`given_rows` of y, where several models are asked of the same.
     """
     family = family_of(model)
     if family is None:
@@ -81,7 +83,12 @@ def look(
         return Sight(note=f"the family {family.name} failed: {error}")
     if unseen.doubt is not None:
         return Sight(kind=unseen.kind, note=unseen.doubt)
-    return _judged(model, unseen, y, metrics, classes)
+    return _judged(model, unseen, y, metrics, classes, whole)
+
+
+def given_rows(y: AnyArray, classes: AnyArray | None) -> Replicates:
+    """Return given rows, named by their position, in the place of V."""
+    return Replicates(ValidationSet(np.arange(len(y)), y), 1, classes, given=True)
 
 
 def _judged(
@@ -90,13 +97,15 @@ def _judged(
     y: AnyArray,
     metrics: Mapping[str, Metric],
     classes: AnyArray | None,
+    whole: Replicates | None,
 ) -> Sight:
     known = _rows_with_response(unseen, len(y))
     if len(known) == 0:
         return Sight(kind=unseen.kind, note="no row has a response")
-    picked = known if unseen.rows is None else slice(None)
+    all_of_them = unseen.rows is None and len(known) == len(y)
+    picked = known if unseen.rows is None and not all_of_them else slice(None)
     told = Told(model, {name: said[picked] for name, said in unseen.responses.items()})
-    rows = Replicates(ValidationSet(np.arange(len(known)), y[known]), 1, classes, given=True)
+    rows = whole if all_of_them and whole is not None else given_rows(y[known], classes)
     verdicts: dict[str, Verdict] = {}
     notes = []
     for name, metric in metrics.items():
@@ -124,8 +133,8 @@ def _rows_with_response(unseen: Unseen, n_rows: int) -> Ints:
 
 def _everywhere(gains: Floats | None, known: Ints, n_rows: int) -> Floats | None:
     """Return the mean gain of each given row, that of all rows where a row has none."""
-    if gains is None:
-        return None
+    if gains is None or (len(known) == n_rows and np.array_equal(known, np.arange(n_rows))):
+        return gains
     counts = np.bincount(known, minlength=n_rows)
     sums = np.bincount(known, gains, minlength=n_rows)
     means = np.where(counts > 0, sums / np.maximum(counts, 1), gains.mean())

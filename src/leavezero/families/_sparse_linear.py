@@ -116,14 +116,19 @@ def _follow(first: Any, others: list[Any], rows: Floats, y: Floats, sample_weigh
     shares = weights / weights.sum()
     middle, level = (shares @ rows, shares @ y) if first.fit_intercept else (0.0, 0.0)
     roots = np.sqrt(shares * len(rows))
+    columns, wanted = np.asfortranarray(roots[:, None] * (rows - middle)), roots * (y - level)
+    tall = len(rows) > rows.shape[1]
     alphas = np.unique([float(one.alpha) for one in others])[::-1]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the plain fit will say so itself
         _, coefs, gaps, steps = enet_path(
-            roots[:, None] * (rows - middle),
-            roots * (y - level),
+            columns,
+            wanted,
             l1_ratio=_l1_ratio(first),
             alphas=alphas,
+            precompute=columns.T @ columns if tall else False,
+            Xy=columns.T @ wanted if tall else None,
+            check_input=False,  # else the products are checked again for every penalty
             coef_init=first.coef_.copy(),  # it is written over
             return_n_iter=True,
             positive=first.positive,

@@ -2,10 +2,13 @@
 
 import copy
 from collections.abc import Iterable, Iterator, Mapping
+from inspect import signature
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import joblib
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 
 from leavezero._tables import count_rows, take_rows
@@ -13,6 +16,7 @@ from leavezero._typing import AnyArray, Floats, Table
 
 NOT_LEARNED = ("_metadata_request", "_sklearn_output_config")  # what users set by methods
 PLAIN = (bool, int, float, str)  # values that differ where they look different
+_PARAMS: WeakKeyDictionary[type, list[str]] = WeakKeyDictionary()  # names, by class
 BLOCK_CELLS = 2**22  # of rows that are answered at a time: 32 MiB of float64
 
 
@@ -27,11 +31,7 @@ def settings_key(estimator: Any, *varied: str) -> Any:
     >>> settings_key(Ridge(1.0), "alpha") == settings_key(Ridge(2.0), "alpha")
     True
     """
-    others = {
-        name: value
-        for name, value in estimator.get_params(deep=False).items()
-        if name not in varied
-    }
+    others = {name: value for name, value in _own_params(estimator).items() if name not in varied}
     plain = all(value is None or type(value) in PLAIN for value in others.values())
     found = repr(sorted(others.items())) if plain else digest(others)  # a digest takes longer
     return None if found is None else (type(estimator).__name__, found)
@@ -66,10 +66,21 @@ def hand_on(
     Objects in ``shared`` are the same for both; all else is copied.
     """
     changed = {} if changed is None else changed
-    kept = {*target.get_params(deep=False), *NOT_LEARNED, *changed}
+    kept = {*_own_params(target), *NOT_LEARNED, *changed}
     learned = {name: value for name, value in vars(source).items() if name not in kept}
     memo: dict[int, Any] = {id(thing): thing for thing in shared}
     vars(target).update(copy.deepcopy(learned, memo), **changed)
+
+
+def _own_params(estimator: Any) -> dict[str, Any]:
+    """Return an estimator's own parameters; scikit-learn reads all signatures at every call."""
+    kind = type(estimator)
+    if kind.get_params is not BaseEstimator.get_params:
+        return dict(estimator.get_params(deep=False))
+    if kind not in _PARAMS:
+        known = signature(kind).parameters.values()
+        _PARAMS[kind] = sorted(one.name for one in known if one.kind is not one.VAR_KEYWORD)
+    return {name: getattr(estimator, name) for name in _PARAMS[kind]}
 
 
 def is_seed(random_state: Any) -> bool:

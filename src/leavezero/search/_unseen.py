@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from leavezero.engine import Planner, configure
+from leavezero.engine import Planner
 from leavezero.families import family_of
 from leavezero.search._routing import Routed
 
@@ -23,7 +23,7 @@ def looks_at_unseen(search: Any, planner: Planner, routed: Routed) -> bool:
     if search.unseen == "off" or routed.groups is not None or own_rows:
         return False  # a user's own rows need no second witness
     candidates = planner.candidates or [Planner("a look").candidate(search._template(), {})]
-    models = (configure(c.estimator, c.settings) for c in candidates)
+    models = (candidate.configured(0) for candidate in candidates)
     return search.unseen == "only" or any(_has_family(model) for model in models)
 
 
