@@ -3,7 +3,7 @@
 from leavezero.engine._conclude import Conclusion, Confirmation, conclude, witness_of
 from leavezero.engine._cost import fits_are_dear
 from leavezero.engine._draw import Replicates, draw_more, draw_replicates, replicate_size
-from leavezero.engine._finals import both_heard, main_scores
+from leavezero.engine._finals import both_heard, with_finals
 from leavezero.engine._groups import Task, plan_of
 from leavezero.engine._grow import LOOKS, until_separated
 from leavezero.engine._journal import Journal, OpenJournal
@@ -91,7 +91,6 @@ __all__ = [
     "judge",
     "limited_threads",
     "look",
-    "main_scores",
     "optimism_of",
     "plan_of",
     "prepare_workers",
@@ -107,5 +106,6 @@ __all__ = [
     "standard_error",
     "summarize_journal",
     "until_separated",
+    "with_finals",
     "witness_of",
 ]

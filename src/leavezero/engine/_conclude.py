@@ -94,7 +94,7 @@ def conclude(
 def _finals(job: Job, records: Sequence[Record], name: str) -> Floats:
     """Return the final score of each record; by the main metric the records have it."""
     if name == job.main:
-        return np.array([record.main_score for record in records])
+        return np.array([record.final for record in records])
     return final_scores(job, records, name)
 
 

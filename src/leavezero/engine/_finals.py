@@ -1,6 +1,7 @@
 """The final score of each candidate, both witnesses heard."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,12 +19,15 @@ if TYPE_CHECKING:
 HALF_TRUST = 10  # labels with which unseen rows count half, beside rows without a label
 
 
-def main_scores(job: "Job", records: "Sequence[Record]") -> dict[int, float]:
-    """Return the final score of each row of the table by the main metric."""
-    if job.main is None:
-        return {record.trial.row: np.nan for record in records}
-    finals = final_scores(job, records, job.main)
-    return {r.trial.row: rounded(score) for r, score in zip(records, finals, strict=True)}
+def with_finals(job: "Job", records: "Sequence[Record]") -> "tuple[Record, ...]":
+    """Return the records with their final score by the main metric."""
+    finals = np.full(len(records), np.nan)
+    if job.main is not None:
+        finals = final_scores(job, records, job.main)
+    return tuple(
+        replace(record, final=float(score), main_score=rounded(score))
+        for record, score in zip(records, finals, strict=True)
+    )
 
 
 def final_scores(job: "Job", records: "Sequence[Record]", name: str) -> Floats:

@@ -13,7 +13,7 @@ from leavezero._typing import AnyArray, Floats
 from leavezero.engine._clusters import InRay, as_finished, sendable, sent, until_done
 from leavezero.engine._conclude import witness_of
 from leavezero.engine._draw import Replicates
-from leavezero.engine._finals import main_scores, metric_named
+from leavezero.engine._finals import metric_named, with_finals
 from leavezero.engine._groups import Group, groups_of, longest_first
 from leavezero.engine._metrics import metric_for
 from leavezero.engine._responses import in_blocks
@@ -123,8 +123,7 @@ def _judged_again(
                 scoring_errors=again.scoring_errors,
                 score_time=record.score_time + again.score_time,
             )
-    scores = main_scores(job, list(table.values()))
-    return tuple(replace(table[row], main_score=scores[row]) for row in sorted(table))
+    return with_finals(job, [table[row] for row in sorted(table)])
 
 
 def _with_models(group: Group, keeper: "Keeper") -> tuple[Any, ...]:

@@ -15,7 +15,7 @@ from leavezero._tables import take_rows
 from leavezero._typing import AnyArray, Ints, Table
 from leavezero.engine._clusters import InRay, as_finished, sendable, sent, until_done
 from leavezero.engine._draw import Replicates
-from leavezero.engine._finals import main_scores, rounded
+from leavezero.engine._finals import rounded, with_finals
 from leavezero.engine._groups import Group, groups_of, longest_first
 from leavezero.engine._judge import Verdict, judge
 from leavezero.engine._metrics import Metric, metric_for
@@ -83,7 +83,8 @@ class Record:
     train_scores: Mapping[str, float]
     fit_time: float
     score_time: float
-    main_score: float = np.nan
+    main_score: float = np.nan  # without its last digits, so that equal ones tie
+    final: float = np.nan  # the same with all of them, once all candidates are heard
     error: str | None = None
     scoring_errors: Mapping[str, str] = field(default_factory=dict)
     sight: Sight = field(default_factory=Sight)
@@ -127,11 +128,11 @@ def run(
     n_fits = 0
     interrupt: KeyboardInterrupt | None = None
     stopped = False
-    scores: dict[int, float] | None = None
+    finals: tuple[Record, ...] | None = None
     try:
         while not stopped and not _spent(crew) and (trials := strategy.ask()):
             told: dict[int, Record] = {}
-            scores = None
+            finals = None
             for record in _in_parallel(job, trials, keeper, n_jobs, journal, crew):
                 n_fits += record.trial.model is None and not record.stored and record.judged
                 if record.trial.may_win or record.trial.passes is None:
@@ -142,15 +143,21 @@ def run(
                 if stopped:
                     break
             if not stopped:
-                scores = main_scores(job, list(table.values()))
-                told = {row: replace(r, main_score=scores[row]) for row, r in told.items()}
+                finals = with_finals(job, list(table.values()))
+                now = {record.trial.row: record for record in finals}
+                told = {row: _finished(record, now[row]) for row, record in told.items()}
                 strategy.tell([told[trial.row] for trial in trials])
     except KeyboardInterrupt as caught:
         interrupt = caught
-    if scores is None:
-        scores = main_scores(job, list(table.values()))
-    records = tuple(replace(table[row], main_score=scores[row]) for row in sorted(table))
+    if finals is None:
+        finals = with_finals(job, list(table.values()))
+    records = tuple(sorted(finals, key=lambda record: record.trial.row))
     return Outcome(records, n_fits, interrupt, _spent(crew))
+
+
+def _finished(record: Record, final: Record) -> Record:
+    """Return a record, which may hold its model, with its final score."""
+    return replace(record, main_score=final.main_score, final=final.final)
 
 
 def _spent(crew: "Crew | None") -> bool:

@@ -21,9 +21,9 @@ from leavezero.engine import (
     conclude,
     judge,
     look,
-    main_scores,
     optimism_of,
     resolve_metric,
+    with_finals,
 )
 from leavezero.experiments._regret import RegretRun, RegretStudy, quiet_and_single
 from leavezero.experiments._regret_table import POOL
@@ -151,9 +151,7 @@ def _concluded(
         replace(e.records[way], trial=replace(e.records[way].trial, row=row))
         for row, e in enumerate(members)
     ]
-    finals = main_scores(job, records)
-    scored = [replace(record, main_score=finals[record.trial.row]) for record in records]
-    return conclude(job, scored, HighestScore(), root)
+    return conclude(job, with_finals(job, records), HighestScore(), root)
 
 
 def _report(
