@@ -220,11 +220,11 @@ def run_group(job: Job, group: Group, floor: float) -> list[Record]:
     asked = (time.perf_counter() - fitted) / n_trials
     each = (fitted - started) / n_trials
     asks = _asks(job, group, models)
-    records = (
-        _judged(job, trial, model, each, floor, answers, ask)
-        for trial, model, answers, ask in zip(group.trials, models, said, asks, strict=True)
-    )
-    return [replace(record, score_time=record.score_time + asked) for record in records]
+    with limited_threads():
+        return [
+            _judged(job, trial, model, each, floor, answers, ask, asked)
+            for trial, model, answers, ask in zip(group.trials, models, said, asks, strict=True)
+        ]
 
 
 def _fitted_together(job: Job, group: Group) -> list[Any]:
@@ -287,7 +287,9 @@ def run_trial(job: Job, trial: Trial, floor: float) -> Record:
             raise
         elapsed = time.perf_counter() - started
         return Record(trial, {}, {}, elapsed, 0.0, error=traceback.format_exc())
-    return _judged(job, trial, model, time.perf_counter() - started, floor)
+    fit_time = time.perf_counter() - started
+    with limited_threads():
+        return _judged(job, trial, model, fit_time, floor)
 
 
 def _judged(
@@ -298,18 +300,21 @@ def _judged(
     floor: float,
     said: Mapping[str, AnyArray] | None = None,
     ask: Ask | None = None,
+    asked: float = 0.0,
 ) -> Record:
-    """Score a fitted model, of which it may be known already what it says of V."""
+    """Score a fitted model, of which it may be known already what it says of V.
+
+    ``asked`` is how long it took to know that.
+    """
     fitted = time.perf_counter()
-    with limited_threads():
-        sight = _sight(job, trial, model, ask)
-        verdicts: Mapping[str, Verdict] = sight.verdicts
-        errors: dict[str, str] = {}
-        if job.draws:
-            verdicts, errors = verdicts_on(job, model, job.replicates, job.metrics, said)
-        on_data: dict[str, Verdict] = {}
-        if job.given is not None:  # an error on the data is one on V too
-            on_data, _ = verdicts_on(job, model, job.given, _training_metrics(job))
+    sight = _sight(job, trial, model, ask)
+    verdicts: Mapping[str, Verdict] = sight.verdicts
+    errors: dict[str, str] = {}
+    if job.draws:
+        verdicts, errors = verdicts_on(job, model, job.replicates, job.metrics, said)
+    on_data: dict[str, Verdict] = {}
+    if job.given is not None:  # an error on the data is one on V too
+        on_data, _ = verdicts_on(job, model, job.given, _training_metrics(job))
     scored = time.perf_counter()
     main = _main_score(job, verdicts)
     sent = trial.passes is not None or main >= floor or floor == -np.inf
@@ -318,7 +323,7 @@ def _judged(
         {name: v.at(job.kept_rows, job.answered_rows) for name, v in verdicts.items()},
         {name: float(verdict.scores[0]) for name, verdict in on_data.items()},
         fit_time,
-        scored - fitted,
+        scored - fitted + asked,
         main,
         scoring_errors=errors,
         sight=sight,

@@ -18,7 +18,7 @@ from leavezero.engine._threads import limited_threads
 
 N_RESAMPLES = 200
 LEVEL = 0.95
-MOST_UNITS = 2_000  # that are resampled one by one, where they stand for themselves
+MOST_UNITS = 1_000  # that are resampled one by one, where they stand for themselves
 _CHUNK_CELLS = 2**18
 
 Source = Literal["origins", "given rows", "Monte Carlo"]

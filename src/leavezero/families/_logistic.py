@@ -1,7 +1,7 @@
 """Logistic regression: approximate leave-one-out by one Newton step."""
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
@@ -30,6 +30,7 @@ from leavezero.families._logistic_many import solve_logistic
 from leavezero.families._newton import CLOSEST, JITTER, Step, leave_out
 from leavezero.families._newton_many import Pairs, leave_out_many
 from leavezero.families._together import (
+    WhenAsked,
     fit_one,
     hand_on,
     linear_scores,
@@ -126,7 +127,7 @@ class LogisticFamily(Family):
             else:
                 fit_one(estimator, X, y, sample_weight)
 
-    def respond_many(self, models: list[Any], X: Table) -> list[dict[str, AnyArray]]:
+    def respond_many(self, models: list[Any], X: Table) -> Sequence[Mapping[str, AnyArray]]:
         """Return labels, probabilities and scores from one product, up to rounding."""
         said = linear_scores(models, X)
         return [_say(model, scores) for model, scores in zip(models, said, strict=True)]
@@ -157,17 +158,18 @@ def _solve_others(
     return [one for one in others if not hasattr(one, "coef_")]
 
 
-def _say(model: Any, scores: Floats) -> dict[str, AnyArray]:
-    labels = scored_labels(model, scores)
-    if scores.shape[1] > 1:
-        chances = softmax(scores, axis=1)
-        return {"predict": labels, "predict_proba": chances, "decision_function": scores}
-    second = expit(scores[:, 0])
-    return {
-        "predict": labels,
-        "predict_proba": np.column_stack([1.0 - second, second]),
-        "decision_function": scores[:, 0],
-    }
+def _say(model: Any, scores: Floats) -> WhenAsked:
+    def chances() -> Floats:
+        if scores.shape[1] > 1:
+            return np.asarray(softmax(scores, axis=1))
+        second = expit(scores[:, 0])
+        return np.column_stack([1.0 - second, second])
+
+    return WhenAsked(
+        predict=lambda: scored_labels(model, scores),
+        predict_proba=chances,
+        decision_function=lambda: scores if scores.shape[1] > 1 else scores[:, 0],
+    )
 
 
 def _penalty(model: Any) -> str | None:

@@ -1,13 +1,14 @@
 """What families that fit estimators together have in common: what is equal, what is handed on."""
 
 import copy
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from inspect import signature
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import joblib
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 
@@ -101,16 +102,52 @@ def n_columns(X: Table) -> int:
     return int(np.prod(shape[1:])) if len(shape) > 1 else 1
 
 
+class WhenAsked(Mapping[str, AnyArray]):
+    """Answers by method, each made when it is taken.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> WhenAsked(predict=lambda: np.zeros(1))["predict"].tolist()
+    [0.0]
+    """
+
+    def __init__(self, **methods: Callable[[], AnyArray]) -> None:
+        self._methods = methods
+
+    def __getitem__(self, method: str) -> AnyArray:
+        return self._methods[method]()
+
+    def __contains__(self, method: object) -> bool:
+        return method in self._methods
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._methods)
+
+    def __len__(self) -> int:
+        return len(self._methods)
+
+
 def linear_scores(models: list[Any], X: Table) -> list[Floats]:
     """Return what each linear model scores, from one product with all coefficients."""
     coefs = [np.atleast_2d(model.coef_) for model in models]
-    ends = np.cumsum([len(coef) for coef in coefs])[:-1]
+    ends = np.cumsum([len(coef) for coef in coefs])
     levels = np.concatenate(
         [np.broadcast_to(m.intercept_, len(c)) for m, c in zip(models, coefs, strict=True)]
     )
-    weights = np.ascontiguousarray(np.concatenate(coefs).T)
-    parts = [_dense(block) @ weights + levels for block in blocks_of(X, n_columns(X))]
-    return list(np.split(np.concatenate(parts), ends, axis=1))
+    weights = np.concatenate(coefs)
+    lines = np.empty((len(weights), count_rows(X)))  # a model's scores lie side by side
+    start = 0
+    for block in blocks_of(X, n_columns(X)):
+        rows = _dense(block)
+        part = lines[:, start : start + rows.shape[0]]
+        if sparse.issparse(rows):
+            part[:] = (rows @ weights.T).T
+        else:
+            np.matmul(weights, rows.T, out=part)
+        start += rows.shape[0]
+    lines += levels[:, None]
+    return [lines[end - len(coef) : end].T for end, coef in zip(ends, coefs, strict=True)]
 
 
 def scored_labels(model: Any, scores: Floats) -> AnyArray:
