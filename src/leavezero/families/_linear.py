@@ -91,19 +91,27 @@ class LinearFamily(Family):
         if len(targets) != n_rows:
             raise other_rows(first, f"X has {n_rows} rows, y {len(targets)}")
         targets = targets.reshape(n_rows, -1)
-        shared = cache(lambda: _Problem.of(first, rows, targets, weights))
+        alone = targets.shape[1] > 1  # else a model is a column among others
+        problem = cache(lambda: _Problem.of(first, rows, targets, weights))
 
-        def ask(model: Any) -> Unseen:
+        @cache
+        def answered(*some: Any) -> tuple[Floats, Floats, Floats, Bools]:
+            penalized = problem().penalized(*some)
+            said = np.column_stack([_said(model, rows, X) for model in some])
+            return said, penalized.fitted(), *penalized.left_out(said)
+
+        def ask(at: int, model: Any) -> Unseen:
             check_answers(self, model)
             if too_large(*rows.shape):
                 return Unseen("exact", {}, doubt=TOO_LARGE)
-            said = _said(model, rows, X)
-            problem = shared().penalized(model)
-            kind, doubt = _trust(model, problem, said.reshape(n_rows, -1), sparse.issparse(rows))
-            scores, known = problem.left_out(said.reshape(n_rows, -1))
-            return _unseen(kind, {"predict": scores.reshape(said.shape)}, known, doubt)
+            said, fitted, scores, known = answered(*([model] if alone else models))
+            own = slice(None) if alone else slice(at, at + 1)
+            found = fitted[:, own], said[:, own]
+            kind, doubt = _trust(model, problem(), *found, sparse.issparse(rows))
+            told = scores[:, own].reshape((n_rows, *np.shape(model.coef_)[:-1]))
+            return _unseen(kind, {"predict": told}, np.all(known[:, own], axis=1), doubt)
 
-        return [partial(ask, model) for model in models]
+        return [partial(ask, at, model) for at, model in enumerate(models)]
 
     def shares(self, estimator: Any) -> Any:
         """Return all parameters of a ridge but its penalty."""
@@ -174,11 +182,13 @@ class RidgeClassifierFamily(Family):
         if model.class_weight is not None:
             whole = weights * compute_sample_weight(model.class_weight, labels)
         problem = _Problem.of(model, rows, targets, whole)
-        kind, doubt = _trust(model, problem, said.reshape(n_rows, -1), sparse.issparse(rows))
+        columns = said.reshape(n_rows, -1)
+        kind, doubt = _trust(model, problem, problem.fitted(), columns, sparse.issparse(rows))
         if model.class_weight == "balanced" and not several:
             scores, known = _balanced(model, rows, targets, weights, codes)
         else:
-            scores, known = problem.left_out(said.reshape(n_rows, -1))
+            scores, each = problem.left_out(columns)
+            known = np.asarray(each.all(axis=1))
         if several:
             ones = binarizer.inverse_transform(np.where(scores > 0, 1, -1))
             return _unseen(kind, {"decision_function": scores, "predict": ones}, known, doubt)
@@ -366,9 +376,14 @@ class _Problem:
         parts = (squares, decides, free, rest)
         return cls(left, values, targets, centred, coordinates, roots, penalties, *parts)
 
-    def penalized(self, model: Any) -> "_Problem":
-        """Return the problem with the penalty of another model."""
-        return replace(self, penalties=_penalties(model, self.targets.shape[1]))
+    def penalized(self, *models: Any) -> "_Problem":
+        """Return the problem with the penalties of other models, one after the other.
+
+        Several models of one target have a column each in all that depends on penalties.
+        """
+        n_targets = self.targets.shape[1]
+        found = [_penalties(model, n_targets) for model in models]
+        return replace(self, penalties=np.concatenate(found))
 
     def residuals(self) -> tuple[Floats, Floats]:
         """Return r and 1 - h, both weighted.
@@ -394,20 +409,20 @@ class _Problem:
         return self.targets - residuals / np.where(self.roots == 0, np.inf, self.roots)[:, None]
 
     def left_out(self, said: Floats) -> tuple[Floats, Bools]:
-        """Return predictions without each row; ``said`` is what the model says with it."""
+        """Return predictions without each row, and which are known; ``said`` is with the row."""
         residuals, room = self.residuals()
         used = self.roots > 0
-        known = (self.free == 0) | (room > _LITTLE_ROOM).all(axis=1)
+        known = (self.free == 0)[:, None] | (room > _LITTLE_ROOM)
         with np.errstate(divide="ignore", invalid="ignore"):
             without = self.targets - residuals / room / self.roots[:, None]
         scores = np.where(used[:, None], without, said)  # a row without weight was never seen
-        return np.where(known[:, None], scores, 0.0), known | ~used
+        return np.where(known, scores, 0.0), known | ~used[:, None]
 
 
 def _penalties(model: Any, n_targets: int) -> Floats:
     """Return a model's penalty for each target."""
-    alpha = np.asarray(getattr(model, "alpha", 0.0), dtype=np.float64)
-    return np.broadcast_to(alpha.ravel(), n_targets)
+    alpha = np.asarray(getattr(model, "alpha", 0.0), dtype=np.float64).ravel()
+    return np.full(n_targets, alpha[0]) if len(alpha) == 1 else alpha
 
 
 def _rank(model: Any, values: Floats) -> int:
@@ -420,13 +435,17 @@ def _rank(model: Any, values: Floats) -> int:
     return int((values > least).sum())
 
 
-def _trust(model: Any, problem: _Problem, said: Floats, is_sparse: bool) -> tuple[Kind, str | None]:
-    """Return the kind and a doubt, or raise if the model was fitted to other rows."""
-    if (problem.penalties == 0).any() and _nearly_collinear(problem.values):
+def _trust(
+    model: Any, problem: _Problem, found: Floats, said: Floats, is_sparse: bool
+) -> tuple[Kind, str | None]:
+    """Return the kind and a doubt, or raise if the model was fitted to other rows.
+
+    ``found`` is what the problem's solution says of the rows, ``said`` what the model says.
+    """
+    if np.any(_penalties(model, 1) == 0) and _nearly_collinear(problem.values):
         return "exact", _COLLINEAR_DOUBT  # its own coefficients are noise, and cannot be compared
     used = problem.roots > 0
     size = float(np.abs(problem.targets).max(initial=0.0))
-    found = problem.fitted()
     solver = getattr(model, "solver_", "lstsq")
     closed = solver in _CLOSED_SOLVERS or (solver == "lstsq" and not is_sparse)
     if closed and not close(found[used], said[used], size):
@@ -452,7 +471,7 @@ def _balanced(
         problem = _Problem.of(model, rows, targets, weights * by_class[codes])
         mine = codes == code
         without, sure = problem.left_out(np.zeros_like(targets))
-        scores[mine], known[mine] = without[mine], (sure & (weights > 0))[mine]
+        scores[mine], known[mine] = without[mine], (sure.all(axis=1) & (weights > 0))[mine]
     return scores, known
 
 
