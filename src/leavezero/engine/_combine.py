@@ -9,7 +9,7 @@ from leavezero._typing import AnyArray, Bools, Floats
 from leavezero.engine._calibrate import NUGGET, disagreement, krige
 
 MOST_REFERENCES = 200  # candidates that V's bias is learned from
-MOST_DIFFERENCES = 2**25  # of numbers; rows beyond that add little to what is a mean over rows
+MOST_DIFFERENCES = 2**24  # of numbers; rows beyond that add little to what is a mean over rows
 NUGGET_BESIDE_REFERENCES = 0.3  # with so many of them more can be smoothed away
 STUDIED_ROWS = 300  # for which the nuggets were chosen; an unseen score of more rows errs less
 

@@ -14,7 +14,7 @@ from leavezero.augment import ValidationSet
 from leavezero.engine._calibrate import Speaker, calibrate
 from leavezero.engine._combine import Testimony
 from leavezero.engine._draw import Lines, Replicates
-from leavezero.engine._metrics import Metric, metric_for
+from leavezero.engine._metrics import Metric, codes_of, metric_for
 from leavezero.engine._responses import Responses
 from leavezero.engine._set_scores import answers_for, line_means, set_score, shares_explained
 
@@ -88,7 +88,7 @@ def _bias(responses: Responses, replicates: Replicates, metric: Metric) -> float
         told = reference_testimony(replicates, metric, None)
         known[metric.name] = calibrate(told.answers, told.unseen - told.on_v)
     labels = responses.all_of("predict")
-    return known[metric.name].bias(np.searchsorted(replicates.classes, labels))
+    return known[metric.name].bias(codes_of(labels, replicates.classes))
 
 
 def _reference_scores(
@@ -139,7 +139,7 @@ def _answers(responses: Responses, classes: AnyArray | None, metric: Metric) -> 
     if "predict_proba" in said and metric.row_loss is not None:
         return said["predict_proba"].astype(np.float32)
     if "predict" in said:
-        return np.searchsorted(classes, said["predict"]).astype(np.int16)
+        return codes_of(said["predict"], classes).astype(np.int16)
     values = said.get("decision_function", said.get("predict_proba"))
     if values is None:
         return None

@@ -121,13 +121,27 @@ def _known(name: str) -> Metric:
     return Metric(name, get_scorer(name))
 
 
+def codes_of(labels: AnyArray, classes: AnyArray) -> Ints:
+    """Return the number of each label among the sorted classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> codes_of(np.array(["b", "a"]), np.array(["a", "b"])).tolist()
+    [1, 0]
+    """
+    if len(classes) == 2:  # a search takes ten times as long
+        return (np.asarray(labels) == classes[1]).astype(np.intp)
+    return np.searchsorted(classes, labels)
+
+
 def zero_one_losses(
     responses: AnyArray, rows: ValidationSet, classes: AnyArray | None = None
 ) -> Floats:
     """Return 1 for each row whose label was missed, 0 for the others; a share for soft labels."""
     if rows.posterior is not None:
         assert classes is not None
-        said = np.searchsorted(classes, responses)
+        said = codes_of(responses, classes)
         hit = rows.posterior[np.arange(len(said)), np.minimum(said, len(classes) - 1)]
         return (1.0 - hit).astype(np.float32)
     missed = np.asarray(responses) != np.asarray(rows.y)
