@@ -171,6 +171,13 @@ def test_neighbors_vote_once_for_all(weights):
         np.testing.assert_allclose(found, right.responses["predict_proba"], rtol=1e-12)
 
 
+def test_neighbors_that_tie_are_asked_one_by_one():
+    """Where rows are equally far for every model, none is answered for by a common count."""
+    X, y = np.repeat(np.arange(10.0), 4)[:, None], np.tile(["no", "yes"], 20)
+    for right, told in alone_and_together([KNeighborsClassifier(k) for k in (1, 2)], X, y):
+        assert np.array_equal(told.responses["predict"], right.responses["predict"])
+
+
 def test_neighbors_hold_the_same_rows_but_for_their_own_settings():
     """One fit prepares all; half of the rows or more are looked for without a tree, as alone."""
     X, y, _, _ = table(2)

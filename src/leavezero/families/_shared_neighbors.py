@@ -153,6 +153,8 @@ def given_answers(models: list[Any], X: Table, y: AnyArray) -> dict[Any, dict[st
         and not callable(model.weights)
         and not _tied(distances, model.n_neighbors, squares).any()
     ]
+    if not able:
+        return {}
     said = polled(able, distances, neighbors, _targets(models[0], y))
     found = {}
     for model, (answers, _) in zip(able, said, strict=True):
