@@ -1,6 +1,7 @@
 """A whole table to one matrix of numbers, and back."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -56,12 +57,12 @@ class TableCodec:
         column = Column(ColumnKind.WHOLE if whole else ColumnKind.NUMBER, X.dtype)
         return cls("sparse" if sparse.issparse(X) else "array", (column,) * X.shape[1])
 
-    @property
+    @cached_property
     def categories(self) -> Bools:
         """Columns whose numbers are names."""
         return self._are(ColumnKind.CATEGORY)
 
-    @property
+    @cached_property
     def whole(self) -> Bools:
         """Columns that hold whole numbers only."""
         return self._are(ColumnKind.WHOLE)
@@ -85,11 +86,11 @@ class TableCodec:
             return X.astype(np.float64, copy=False)
         return np.column_stack(cells)
 
-    def decode(self, numbers: Any, rng: np.random.Generator) -> Table:
+    def decode(self, numbers: Any, rng: np.random.Generator | None) -> Table:
         """Return numbers as a table of this format.
 
         Whole numbers are rounded at random, up as often as their fraction says, so that their
-        mean is kept and no value leaves the range of its parents.
+        mean is kept and no value leaves the range of its parents. Without any no rng is needed.
         """
         if self.container == "sparse":
             return self._decode_sparse(numbers, rng)
@@ -114,17 +115,19 @@ class TableCodec:
         frame.columns = self.template.columns
         return frame
 
-    def _rounded(self, numbers: Floats, rng: np.random.Generator) -> Floats:
+    def _rounded(self, numbers: Floats, rng: np.random.Generator | None) -> Floats:
         whole = self.whole
         if not whole.any():
             return numbers
+        assert rng is not None
         numbers = numbers.copy()
         numbers[:, whole] = np.floor(numbers[:, whole] + rng.random((len(numbers), whole.sum())))
         return numbers
 
-    def _decode_sparse(self, numbers: Any, rng: np.random.Generator) -> Any:
+    def _decode_sparse(self, numbers: Any, rng: np.random.Generator | None) -> Any:
         matrix = numbers.tocsr()
         if self.whole.any():
+            assert rng is not None
             matrix = matrix.copy()
             matrix.data = np.floor(matrix.data + rng.random(len(matrix.data)))
             matrix.eliminate_zeros()

@@ -65,7 +65,8 @@ class BaseAugmenter(BaseEstimator, ABC):
         -------
         ValidationSet
         """
-        check_is_fitted(self)
+        if not any(name.endswith("_") for name in vars(self)):
+            check_is_fitted(self)  # which takes its time
         if not isinstance(n_samples, Integral) or isinstance(n_samples, bool) or n_samples < 1:
             raise ValueError(
                 f"n_samples of {type(self).__name__}.sample must be a positive int, "
@@ -168,8 +169,10 @@ class TableAugmenter(BaseAugmenter):
         origins = draw.origins
         if origins is not None and self._rows is not None:
             origins = self._rows[origins]
-        rounding = stream(root, "rounding")
-        X = draw.values if self._codec is None else self._codec.decode(draw.values, rounding)
+        X = draw.values
+        if self._codec is not None:
+            rounding = stream(root, "rounding") if self._codec.whole.any() else None
+            X = self._codec.decode(draw.values, rounding)
         return ValidationSet(X, self._target.restore(draw.codes, draw.numbers), origins=origins)
 
     def __sklearn_tags__(self) -> Any:

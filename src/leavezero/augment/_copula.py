@@ -97,9 +97,10 @@ class CopulaAugmenter(ClassConditionalAugmenter):
         if fitted is None:
             return StratumDraw(stratum.values[rng.integers(len(stratum), size=n_samples)])
         margins, gaussian = fitted
-        spread = np.sqrt(np.maximum(gaussian.variances, 1e-12))
-        ranks = ndtr((gaussian.sample(n_samples, rng) - gaussian.mean) / spread)
-        return StratumDraw(margins.values_at(ranks, rng))
+        scores = gaussian.sample(n_samples, rng)
+        scores -= gaussian.mean
+        scores /= np.maximum(gaussian.deviations, 1e-6)
+        return StratumDraw(margins.values_at(ndtr(scores, out=scores), rng))
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +149,8 @@ class Margins:
         """Return the values at given ranks in [0, 1]; a column a column."""
         n_columns, n_rows = self.values.shape
         places = ranks * n_rows
-        gone = (places >= self.n_values) & (self.n_values < n_rows)
+        gappy = self.n_values < n_rows
+        gone = (places >= self.n_values) & gappy if gappy.any() else None
         places -= np.where(self.atoms, 0.0, 0.5)
         np.clip(places, 0.0, np.maximum(self.n_values - 1, 0), out=places)
         below = places.astype(np.intp)
@@ -156,8 +158,11 @@ class Margins:
         below += n_rows * np.arange(n_columns)
         drawn = self.values.take(below) + places * self.steps.take(below)
         if self.widths.any():
-            drawn += self.widths * rng.standard_normal(drawn.shape)
-        drawn[gone] = np.nan
+            noise = rng.standard_normal(drawn.shape)
+            noise *= self.widths
+            drawn += noise
+        if gone is not None:
+            drawn[gone] = np.nan
         return drawn
 
 

@@ -2,6 +2,7 @@
 
 import warnings
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -48,10 +49,10 @@ class ShrunkGaussian:
             axes, floor = np.linalg.qr(np.vstack([axes, even]), mode="r"), 0.0
         return cls(mean, axes, floor)
 
-    @property
-    def variances(self) -> Floats:
-        """The variance of each column."""
-        return np.sum(self.axes**2, axis=0) + self.floor
+    @cached_property
+    def deviations(self) -> Floats:
+        """The standard deviation of each column."""
+        return np.asarray(np.sqrt(np.sum(self.axes**2, axis=0) + self.floor))
 
     def sample(self, n_samples: int, rng: np.random.Generator) -> Floats:
         """Draw rows."""
@@ -82,9 +83,11 @@ class _Box:
 
     def unscaled(self, rows: Floats, whole: Any) -> Floats:
         """Return drawn rows in the columns' own units; constant columns and whole numbers stay."""
-        values = rows * self.scale + self.shift
+        values = rows * self.scale
+        values += self.shift
         kept = (self.least == self.most) | whole
-        values[:, kept] = np.clip(values[:, kept], self.least[kept], self.most[kept])
+        if kept.any():
+            values[:, kept] = np.clip(values[:, kept], self.least[kept], self.most[kept])
         return values
 
 
