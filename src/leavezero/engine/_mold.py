@@ -48,7 +48,7 @@ class Mold:
         if owners is None:
             return with_seed(configure(self.estimator, settings), seed)
         copies: dict[int, Any] = {}
-        model = copy.deepcopy(self._blanks[seed], copies)
+        model = _copied(self._blanks[seed], copies)
         for name, value in settings.items():
             owner = copies[id(owners[name])]
             setattr(owner, name.rpartition("__")[2], clone(value, safe=False))
@@ -62,6 +62,14 @@ class Mold:
                 self._blanks[seed] = with_seed(clone(self.estimator), seed)
             self._owners[key] = _owners(self._blanks[seed], settings)
         return self._owners[key]
+
+
+def _copied(blank: Any, copies: dict[int, Any]) -> Any:
+    """Return a copy of a blank, and note the copies of its parts by what they were."""
+    if all(isinstance(value, _PLAIN) for value in vars(blank).values()):  # nothing to share
+        copies[id(blank)] = copy.copy(blank)
+        return copies[id(blank)]
+    return copy.deepcopy(blank, copies)
 
 
 def _may_change_others(settings: Params) -> bool:
