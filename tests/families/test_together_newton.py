@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.linear_model import ElasticNet, Lasso, LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.utils.class_weight import compute_sample_weight
 
 from leavezero.families import _logistic, family_of
 from leavezero.families._logistic_many import solve_logistic
@@ -82,6 +83,14 @@ def test_what_has_hardly_an_inverse_is_left_alone():
     assert steady_inverses(singular, np.ones((1, 2))) is not None
 
 
+def objective(model, X, y, weights):
+    """Return what a logistic regression minimizes."""
+    each = compute_sample_weight(model.class_weight, y) * (1.0 if weights is None else weights)
+    truth = np.where(y == model.classes_[1], 1.0, -1.0)
+    losses = np.logaddexp(0.0, -truth * model.decision_function(X))
+    return each @ losses + np.sum(model.coef_**2) / (2.0 * model.C)
+
+
 @settings(max_examples=20, deadline=None)
 @given(
     seed=SEEDS,
@@ -91,7 +100,7 @@ def test_what_has_hardly_an_inverse_is_left_alone():
     class_weight=st.sampled_from([None, "balanced", {"no": 3.0}]),
 )
 def test_logistic_regressions_solved_together(seed, powers, intercept, weighted, class_weight):
-    """Coefficients are within the tolerance of plain fits, unseen rows those of each alone."""
+    """Each is as near to its minimum as a plain fit, or nearer; unseen rows as each alone."""
     X, y, _, weights = table(seed)
     weights = weights if weighted else None
     more = {"fit_intercept": intercept, "class_weight": class_weight, "tol": 1e-8}
@@ -100,9 +109,9 @@ def test_logistic_regressions_solved_together(seed, powers, intercept, weighted,
     family_of(models[0]).fit_many(fitted, X, y, weights)
     for own, plain in zip(fitted, models, strict=True):
         plain.fit(X, y, sample_weight=weights)
-        slack = 1e-4 * np.abs(plain.coef_).max() + 1e-6
-        np.testing.assert_allclose(own.coef_, plain.coef_, atol=slack)
-        np.testing.assert_allclose(own.intercept_, plain.intercept_, atol=slack)
+        if not (weighted and class_weight == "balanced"):  # versions differ in what that weighs
+            assert objective(own, X, y, weights) <= objective(plain, X, y, weights) * (1 + 1e-9)
+        np.testing.assert_allclose(own.predict_proba(X), plain.predict_proba(X), atol=1e-4)
         assert vars(own).keys() == vars(plain).keys()
         assert own.n_iter_.shape == plain.n_iter_.shape
         assert own.n_iter_.dtype == plain.n_iter_.dtype
