@@ -64,7 +64,7 @@ def look(
 
     A family that cannot answer, or warns of its answer, leaves a note and no verdict. ``ask`` is
     called for the answer where models fitted together have one in common; ``whole`` is
-    :func:`given_rows` of y, where several models are asked of the same.
+    ``given_rows(y, classes)``, where several models are asked of the same.
     """
     family = family_of(model)
     if family is None:

@@ -66,7 +66,7 @@ def leave_out_many(
     shares: Floats | None = None,
     used: Bools | None = None,
 ) -> list[Step] | None:
-    """Return :func:`leave_out` for each model, or None where only a step by itself is safe.
+    """Return ``leave_out`` for each model, or None where only a step by itself is safe.
 
     ``scores``, ``first`` and ``second`` have a column a model, ``second`` a single one where it is
     the same for all; the others have a line a model. ``used`` tells which columns a model uses.
