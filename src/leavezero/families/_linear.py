@@ -6,7 +6,7 @@ adding the row with its own prediction as target leaves that fit as it is.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, partial
 from numbers import Real
 from typing import Any
@@ -23,13 +23,13 @@ from leavezero.families._base import Asked, Family, Kind, Unseen
 from leavezero.families._fingerprint import check_answers, close
 from leavezero.families._fitted_to import (
     TOO_LARGE,
-    dense_columns,
     fitted_codes,
     fitted_rows,
     fitted_weights,
     other_rows,
     too_large,
 )
+from leavezero.families._least_squares import Problem, penalties_of
 from leavezero.families._together import (
     fit_one,
     hand_on,
@@ -38,7 +38,6 @@ from leavezero.families._together import (
     settings_key,
 )
 
-_NO_ROOM, _LITTLE_ROOM = 1e-13, 1e-7  # of 1 - h_i: the row decides alone; rounding would decide
 _COLLINEAR = 1e-10  # smallest singular value against the largest
 _COLLINEAR_DOUBT = "its columns depend on one another so closely that rounding decides"
 _TOO_MANY = "balanced weights of several labels are all changed by one row"
@@ -92,7 +91,7 @@ class LinearFamily(Family):
             raise other_rows(first, f"X has {n_rows} rows, y {len(targets)}")
         targets = targets.reshape(n_rows, -1)
         alone = targets.shape[1] > 1  # else a model is a column among others
-        problem = cache(lambda: _Problem.of(first, rows, targets, weights))
+        problem = cache(lambda: Problem.of(first, rows, targets, weights))
 
         @cache
         def answered(*some: Any) -> tuple[Floats, Floats, Floats, Bools]:
@@ -181,7 +180,7 @@ class RidgeClassifierFamily(Family):
         whole = weights
         if model.class_weight is not None:
             whole = weights * compute_sample_weight(model.class_weight, labels)
-        problem = _Problem.of(model, rows, targets, whole)
+        problem = Problem.of(model, rows, targets, whole)
         columns = said.reshape(n_rows, -1)
         kind, doubt = _trust(model, problem, problem.fitted(), columns, sparse.issparse(rows))
         if model.class_weight == "balanced" and not several:
@@ -329,120 +328,14 @@ def _said(model: Any, rows: Any, X: Table) -> Floats:
     return np.asarray(model.predict(X))
 
 
-@dataclass(frozen=True, eq=False)
-class _Problem:
-    """Centred and weighted least squares, decomposed: Z = U diag(s) V'.
-
-    ``targets`` are as given, ``centred`` minus their mean and times the roots of the weights,
-    ``coordinates`` U' times those, ``squares`` those of U, ``own`` each row's share of the
-    intercept, ``penalties`` one a target. ``free`` and ``rest`` are the parts of 1 - h and of the
-    residuals that no penalty makes; a row that ``decides`` a direction alone has none.
-    """
-
-    left: Floats
-    values: Floats
-    targets: Floats
-    centred: Floats
-    coordinates: Floats
-    roots: Floats
-    penalties: Floats
-    squares: Floats
-    decides: Bools
-    free: Floats
-    rest: Floats
-
-    @classmethod
-    def of(cls, model: Any, rows: Any, targets: Floats, weights: Floats) -> "_Problem":
-        """Return the decomposition of what the model solves."""
-        if sparse.issparse(rows):
-            rows, _ = dense_columns(rows, np.zeros((0, rows.shape[1])))
-        roots = np.sqrt(weights)
-        own = np.zeros(len(rows))
-        middle: Any = 0.0
-        level: Any = 0.0
-        if model.fit_intercept:
-            own = weights / weights.sum()
-            middle, level = own @ rows, own @ targets
-        centred = roots[:, None] * (targets - level)
-        left, values, _ = linalg.svd(roots[:, None] * (rows - middle), full_matrices=False)
-        rank = _rank(model, values)
-        left, values = left[:, :rank], values[:rank]
-        coordinates, squares = left.T @ centred, left**2
-        free = 1.0 - own - squares.sum(axis=1)
-        decides = free < _NO_ROOM
-        free = np.where(decides, 0.0, free)
-        rest = np.where(decides[:, None], 0.0, centred - left @ coordinates)
-        penalties = _penalties(model, targets.shape[1])
-        parts = (squares, decides, free, rest)
-        return cls(left, values, targets, centred, coordinates, roots, penalties, *parts)
-
-    def penalized(self, *models: Any) -> "_Problem":
-        """Return the problem with the penalties of other models, one after the other.
-
-        Several models of one target have a column each in all that depends on penalties.
-        """
-        n_targets = self.targets.shape[1]
-        found = [_penalties(model, n_targets) for model in models]
-        return replace(self, penalties=np.concatenate(found))
-
-    def residuals(self) -> tuple[Floats, Floats]:
-        """Return r and 1 - h, both weighted.
-
-        What a penalty p takes from direction j is p / (s_j^2 + p). A row that alone decides a
-        direction has no other part; without a penalty its limit for p to 0 is the fit of least
-        norm without the row, p / s_j^2, where p cancels.
-        """
-        values = self.values[:, None] ** 2
-        taken = self.penalties / (values + self.penalties)
-        residuals = self.rest + self.left @ (taken * self.coordinates)
-        room = self.free[:, None] + self.squares @ taken
-        limit = self.decides[:, None] & (self.penalties == 0)
-        if not limit.any():
-            return residuals, room
-        residuals = np.where(limit, self.left @ (self.coordinates / values), residuals)
-        return residuals, np.where(limit, self.squares @ (1.0 / values), room)
-
-    def fitted(self) -> Floats:
-        """Return what the fit on all rows says about them; without weight, 0."""
-        taken = self.penalties / (self.values[:, None] ** 2 + self.penalties)
-        residuals = self.centred - self.left @ ((1.0 - taken) * self.coordinates)
-        return self.targets - residuals / np.where(self.roots == 0, np.inf, self.roots)[:, None]
-
-    def left_out(self, said: Floats) -> tuple[Floats, Bools]:
-        """Return predictions without each row, and which are known; ``said`` is with the row."""
-        residuals, room = self.residuals()
-        used = self.roots > 0
-        known = (self.free == 0)[:, None] | (room > _LITTLE_ROOM)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            without = self.targets - residuals / room / self.roots[:, None]
-        scores = np.where(used[:, None], without, said)  # a row without weight was never seen
-        return np.where(known, scores, 0.0), known | ~used[:, None]
-
-
-def _penalties(model: Any, n_targets: int) -> Floats:
-    """Return a model's penalty for each target."""
-    alpha = np.asarray(getattr(model, "alpha", 0.0), dtype=np.float64).ravel()
-    return np.full(n_targets, alpha[0]) if len(alpha) == 1 else alpha
-
-
-def _rank(model: Any, values: Floats) -> int:
-    """Return how many directions the solver keeps."""
-    if hasattr(model, "rank_"):
-        return int(model.rank_)
-    # Centred rows have a direction too many, the intercept's; a penalty leaves nothing of it.
-    penalized = bool(np.any(np.asarray(getattr(model, "alpha", 0.0)) > 0))
-    least = (1e-12 if penalized else 1e-7) * values.max(initial=0.0)
-    return int((values > least).sum())
-
-
 def _trust(
-    model: Any, problem: _Problem, found: Floats, said: Floats, is_sparse: bool
+    model: Any, problem: Problem, found: Floats, said: Floats, is_sparse: bool
 ) -> tuple[Kind, str | None]:
     """Return the kind and a doubt, or raise if the model was fitted to other rows.
 
     ``found`` is what the problem's solution says of the rows, ``said`` what the model says.
     """
-    if np.any(_penalties(model, 1) == 0) and _nearly_collinear(problem.values):
+    if np.any(penalties_of(model, 1) == 0) and _nearly_collinear(problem.values):
         return "exact", _COLLINEAR_DOUBT  # its own coefficients are noise, and cannot be compared
     used = problem.roots > 0
     size = float(np.abs(problem.targets).max(initial=0.0))
@@ -468,7 +361,7 @@ def _balanced(
     for code in range(len(counts)):
         left = counts - (np.arange(len(counts)) == code)
         by_class = left.sum() / ((left > 0).sum() * np.maximum(left, 1))
-        problem = _Problem.of(model, rows, targets, weights * by_class[codes])
+        problem = Problem.of(model, rows, targets, weights * by_class[codes])
         mine = codes == code
         without, sure = problem.left_out(np.zeros_like(targets))
         scores[mine], known[mine] = without[mine], (sure.all(axis=1) & (weights > 0))[mine]
