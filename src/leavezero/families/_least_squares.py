@@ -17,9 +17,9 @@ class Problem:
     """Centred and weighted least squares, decomposed: Z = U diag(s) V'.
 
     ``targets`` are as given, ``centred`` minus their mean and times the roots of the weights,
-    ``coordinates`` U' times those, ``squares`` those of U, ``own`` each row's share of the
-    intercept, ``penalties`` one a target. ``free`` and ``rest`` are the parts of 1 - h and of the
-    residuals that no penalty makes; a row that ``decides`` a direction alone has none.
+    ``coordinates`` U' times those, ``squares`` those of U, ``penalties`` one a target. ``free`` and
+    ``rest`` are the parts of 1 - h and of the residuals that no penalty makes; a row that
+    ``decides`` a direction alone has none.
     """
 
     left: Floats
