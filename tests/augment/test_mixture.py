@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris, load_wine, make_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
@@ -43,11 +44,27 @@ ROWS = {
 }
 
 
-def theirs(rows, shape, size, seed):
-    mixture = GaussianMixture(size, covariance_type=shape, reg_covar=FLOOR, random_state=seed)
+def theirs(rows, shape, start):
+    """Fit scikit-learn's mixture from the same start: the moments of its clusters."""
+    first = SHAPES[shape](rows).mixture_of(start)
+    spread = covariances(first)
+    mixture = GaussianMixture(
+        len(start),
+        covariance_type=shape,
+        reg_covar=FLOOR,
+        weights_init=first.weights / first.weights.sum(),
+        means_init=first.means,
+        precisions_init=1.0 / spread if shape == "diag" else symmetric_inverses(spread),
+        random_state=0,
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return mixture.fit(rows)
+
+
+def symmetric_inverses(squares):
+    inverses = np.linalg.inv(squares)
+    return 0.5 * (inverses + np.swapaxes(inverses, 1, 2))
 
 
 def covariances(mixture):
@@ -61,9 +78,9 @@ def covariances(mixture):
 def test_every_mixture_is_scikit_learns_up_to_rounding(kind, shape):
     rows = scaled(ROWS[kind]())
     moments = SHAPES[shape](rows)
-    for size in SIZES[:5]:
-        climb = _highest([_Climb(moments, _clusters(rows, size, 3))])
-        ours, plain = climb.mixture, theirs(rows, shape, size, 3)
+    for start in _clusters(rows, SIZES[:5], 3):
+        climb = _highest([_Climb(moments, start)])
+        ours, plain = climb.mixture, theirs(rows, shape, start)
         np.testing.assert_allclose(climb.bic, plain.bic(rows), rtol=1e-9)
         np.testing.assert_allclose(ours.weights, plain.weights_, atol=1e-7)
         np.testing.assert_allclose(ours.means, plain.means_, atol=1e-7)
@@ -73,7 +90,8 @@ def test_every_mixture_is_scikit_learns_up_to_rounding(kind, shape):
 @pytest.mark.parametrize("kind", ["iris", "wine", "three clouds"])
 def test_the_best_is_the_best_of_scikit_learns(kind):
     rows = scaled(ROWS[kind]())
-    plain = [theirs(rows, shape, size, 0) for shape in SHAPES for size in SIZES[:4]]
+    starts = _clusters(rows, SIZES[:4], 0)
+    plain = [theirs(rows, shape, start) for shape in SHAPES for start in starts]
     best = min(plain, key=lambda one: one.bic(rows))
     ours = best_mixture(rows, 5, 0)
     if best.n_components == 1 and best.covariance_type == "full":
@@ -84,11 +102,25 @@ def test_the_best_is_the_best_of_scikit_learns(kind):
 
 def test_who_cannot_catch_up_gives_up():
     rows = scaled(clouds())
-    climbs = [_Climb(_Diagonal(rows), _clusters(rows, size, 0)) for size in (1, 2, 3)]
+    starts = _clusters(rows, (1, 2, 3), 0)
+    climbs = [_Climb(_Diagonal(rows), start) for start in starts]
     assert _highest(climbs) is climbs[2]  # of three clouds
     assert climbs[2].over
     assert not climbs[1].over
-    assert _highest([_Climb(_Diagonal(rows), _clusters(rows, 2, 0))]).over
+    assert _highest([_Climb(_Diagonal(rows), starts[1])]).over
+
+
+@pytest.mark.parametrize("kind", ROWS)
+def test_clusters_are_nearly_as_tight_as_those_of_k_means(kind):
+    rows = scaled(ROWS[kind]())
+    for start in _clusters(rows, SIZES[:4], 0):
+        assert np.array_equal(start.sum(axis=0), np.ones(len(rows)))
+        centers = start @ rows / np.maximum(1.0, start.sum(axis=1, keepdims=True))
+        ours = ((rows - start.T @ centers) ** 2).sum()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # fewer different rows than that
+            settled = KMeans(len(start), n_init=1, random_state=0).fit(rows)
+        assert ours <= 1.25 * settled.inertia_ + 1e-9
 
 
 def test_one_full_gaussian_is_left_to_the_shrunk_one():

@@ -1,26 +1,25 @@
 """Gaussian mixtures of several sizes and shapes for the same rows, and the best of them by BIC.
 
-The steps are those of scikit-learn's GaussianMixture (same start, same stop, same floor), so that
+The steps are those of scikit-learn's GaussianMixture (same stop, same floor): from the same start
 both end in the same mixture up to rounding. What the rows give is computed once for all sizes: the
 products of their columns. With them both halves of a step are one matrix product each, and no
 step costs more than that. Most sizes and shapes are soon seen to be worse than another, and only
 those that may still be the best climb to their end.
 """
 
-import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 
 import numpy as np
-from sklearn.cluster import KMeans
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.cluster import kmeans_plusplus
 
 from leavezero._typing import Floats
 
 SIZES = (1, 2, 3, 5, 8, 13, 21, 34)
 FLOOR = 0.02  # added to variances of columns of variance one
+ROUNDS = 10  # of k-means before the first step
 STEPS = 100
 NOTHING = 10 * np.finfo(np.float64).eps  # rows of a component without any
 GAIN = 1e-3  # of the mean log-likelihood, below which the steps end
@@ -63,20 +62,31 @@ def best_mixture(rows: Floats, max_components: int, seed: int) -> Mixture | None
     if 1 < n_columns <= FULL_COLUMNS and n_rows >= ROWS_A_COLUMN * n_columns:
         shapes.append(_Full(rows))
     most = max(1, min(max_components, n_rows // ROWS_A_COMPONENT))
-    starts = [_clusters(rows, size, seed) for size in SIZES if size <= most]
+    starts = _clusters(rows, [size for size in SIZES if size <= most], seed)
     best = _highest([_Climb(moments, shares) for moments in shapes for shares in starts]).mixture
     is_full = n_columns == 1 or best.roots.ndim == 3
     return None if is_full and len(best.weights) == 1 else best
 
 
-def _clusters(rows: Floats, size: int, seed: int) -> Floats:
-    """Return where to start: for each component a one at its rows."""
-    labels = np.zeros(len(rows), dtype=np.intp)
-    if size > 1:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # fewer different rows than that
-            labels = KMeans(size, n_init=1, random_state=seed).fit(rows).labels_
-    return np.equal.outer(np.arange(size), labels).astype(np.float64)
+def _clusters(rows: Floats, sizes: Sequence[int], seed: int) -> list[Floats]:
+    """Return where mixtures of several sizes start: for each component a one at its rows.
+
+    All sizes share one run of k-means++: its first seeds are those of fewer clusters. Clusters
+    need not come to rest, as the mixture moves on from them.
+    """
+    seeds, _ = kmeans_plusplus(rows, max(sizes), random_state=seed)
+    return [_nearly_settled(rows, seeds[:size]) for size in sizes]
+
+
+def _nearly_settled(rows: Floats, centers: Floats) -> Floats:
+    """Return the clusters after some rounds of k-means; one without rows begins again amid all."""
+    for _ in range(ROUNDS):
+        nearness = centers @ rows.T - 0.5 * (centers**2).sum(axis=1, keepdims=True)
+        shares = np.equal.outer(np.arange(len(centers)), nearness.argmax(axis=0)).astype(float)
+        before, centers = centers, (shares @ rows) / np.maximum(1.0, shares.sum(axis=1)[:, None])
+        if np.array_equal(before, centers):
+            break
+    return shares
 
 
 class _Moments(ABC):
