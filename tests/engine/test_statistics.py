@@ -13,7 +13,6 @@ from leavezero.engine import (
     Standing,
     Vote,
     Witness,
-    contenders,
     resample,
     resolve_rule,
     standard_error,
@@ -135,7 +134,7 @@ def test_contenders_are_those_within_two_standard_errors_of_the_lead():
     near[np.flatnonzero(best)[:3]] = 0.0  # three rows worse, equal elsewhere
     steady = best.copy()
     steady[np.flatnonzero(best)[:9]] = 0.0  # nine rows worse: nine against a root of nine
-    assert contenders(standing_of([far, near, best, steady])) == [2, 1]
+    assert standing_of([far, near, best, steady]).contenders == [2, 1]
 
 
 def test_one_standard_error_takes_the_simplest_near_the_best():

@@ -27,7 +27,6 @@ from leavezero.engine._select import (
     Selection,
     Standing,
     Vote,
-    contenders,
     resolve_rule,
 )
 from leavezero.engine._statistics import Resampled, Witness, resample, standard_error
@@ -79,7 +78,6 @@ __all__ = [
     "Witness",
     "both_heard",
     "conclude",
-    "contenders",
     "crew_for",
     "default_metric",
     "draw_more",

@@ -21,7 +21,7 @@ from leavezero.engine._metrics import Metric, metric_for
 from leavezero.engine._plan import Candidate
 from leavezero.engine._results import metric_names, ranks, results_table
 from leavezero.engine._run import Job, Record
-from leavezero.engine._select import Rule, Selection, Standing, contenders, describe
+from leavezero.engine._select import Rule, Selection, Standing, describe
 from leavezero.engine._statistics import N_RESAMPLES, Resampled, Witness, resample
 from leavezero.trust import Ballot
 
@@ -76,7 +76,7 @@ def conclude(
     standing = _standing(job, able, [moved[job.main][row] for row in winners])
     at, n_fits = rule.choose(standing), 0
     if confirmation is not None:
-        chosen = contenders(standing)[: confirmation.n_candidates]
+        chosen = standing.contenders[: confirmation.n_candidates]
         folds = make_folds(confirmation.cv, job, confirmation.groups)
         candidates = [able[row].trial.candidate for row in chosen]
         by_folds = fold_scores(job, candidates, folds, n_jobs).mean(axis=1)
@@ -192,7 +192,7 @@ def _ballot(
         unseen=unseen_scores(records, job.main),
         by_member=_member_scores(job, standing.witness),
         best=best,
-        contenders=tuple(contenders(standing)),
+        contenders=tuple(standing.contenders),
         corrected=selection.corrected_score,
         standard_error=selection.standard_error,
     )

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from numbers import Real
 from typing import Any, Protocol
 
@@ -81,6 +82,11 @@ class Standing:
         lead = self.scores[self.best] - self.scores
         near = np.flatnonzero(lead <= distances)
         return sorted(near.tolist(), key=lambda row: (-self.scores[row], self.keys[row]))
+
+    @cached_property
+    def contenders(self) -> list[int]:
+        """The candidates that cannot be told from the best, best first."""
+        return self.within(TOLD_APART * lead_errors(self.witness, self.best))
 
 
 class Rule(Protocol):
@@ -256,7 +262,7 @@ def describe(
         index=rows[at],
         rule=rule,
         n_tied=int(np.sum(standing.scores == standing.scores[best])),
-        contenders=tuple(rows[row] for row in contenders(standing)),
+        contenders=tuple(rows[row] for row in standing.contenders),
         margin=margin,
         margin_low=low,
         margin_high=high,
@@ -264,11 +270,6 @@ def describe(
         corrected_score=resampled.corrected_best(),
         source=standing.witness.source,
     )
-
-
-def contenders(standing: Standing) -> list[int]:
-    """Return the candidates that cannot be told from the best, best first."""
-    return standing.within(TOLD_APART * lead_errors(standing.witness, standing.best))
 
 
 def _leader(standing: Standing, rows: Any) -> int:

@@ -116,8 +116,9 @@ def standard_error(gains: Floats, witness: Witness) -> float:
     Rows of V are not independent rows of data, however many are drawn; n given rows carry no more
     information than n rows do. The variance of a unit is scaled to that size.
     """
-    centre = float(np.average(gains, weights=witness.weights))
-    variance = float(np.average((gains - centre) ** 2, weights=witness.weights))
+    weights, total = witness.weights, witness.weights.sum()
+    away = gains - weights @ gains / total
+    variance = float(weights @ away**2 / total)
     n_units = len(gains)
     if witness.unit_rows > 1 and n_units > 1:  # few units: the unbiased estimate matters
         variance *= n_units / (n_units - 1)

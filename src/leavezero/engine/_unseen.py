@@ -120,7 +120,8 @@ def _judged(
                 f"{own.name} cannot be computed from {', '.join(unseen.responses)}: {error}"
             )
             continue
-        verdicts[name] = Verdict(verdict.scores, _everywhere(verdict.gains, known, len(y)))
+        gains = verdict.gains if all_of_them else _everywhere(verdict.gains, known, len(y))
+        verdicts[name] = Verdict(verdict.scores, gains)
     return Sight(verdicts, unseen.kind, "; ".join(notes) or None)
 
 
@@ -133,8 +134,8 @@ def _rows_with_response(unseen: Unseen, n_rows: int) -> Ints:
 
 def _everywhere(gains: Floats | None, known: Ints, n_rows: int) -> Floats | None:
     """Return the mean gain of each given row, that of all rows where a row has none."""
-    if gains is None or (len(known) == n_rows and np.array_equal(known, np.arange(n_rows))):
-        return gains
+    if gains is None:
+        return None
     counts = np.bincount(known, minlength=n_rows)
     sums = np.bincount(known, gains, minlength=n_rows)
     means = np.where(counts > 0, sums / np.maximum(counts, 1), gains.mean())

@@ -12,7 +12,6 @@ from leavezero.engine import (
     Responses,
     Standing,
     Verdict,
-    contenders,
     judge,
     resolve_metric,
     witness_of,
@@ -92,7 +91,7 @@ def contenders_of(verdicts: Sequence[Verdict], V: Replicates, n_given: int) -> l
         [(at,) for at in range(len(scores))],
         witness_of(V, verdicts, metric, n_given),
     )
-    return contenders(standing)[:MOST]
+    return standing.contenders[:MOST]
 
 
 def with_confirmed(lines: Iterable[Line], confirmed: Iterable[Line]) -> list[Line]:

@@ -10,6 +10,7 @@ from sklearn.utils import check_array
 from sklearn.utils.class_weight import compute_class_weight
 
 from leavezero._typing import AnyArray, Floats, Ints, Table
+from leavezero.families._tall import steps_sparse
 
 MOST_CELLS = 50_000_000  # 400 MB; a step over more costs more than the fit it is to spare
 TOO_LARGE = "so many rows and columns would cost more than the fit"
@@ -103,12 +104,13 @@ def dense_columns(rows: Any, coef: Floats) -> tuple[Floats, Floats]:
 
 
 def step_columns(rows: Any, coef: Floats, penalized: bool) -> tuple[Any, Floats]:
-    """Return rows and coefficients for a step: wide rows as they are if a penalty holds them all.
+    """Return rows and coefficients for a step: as they are, if a penalty holds all columns.
 
-    A step then needs no more than their products.
+    Of wide rows a step needs no more than their products, and of sparse ones their own columns.
     """
     n_rows, n_columns = rows.shape
-    return (rows, coef) if penalized and n_columns > n_rows else dense_columns(rows, coef)
+    as_they_are = penalized and (n_columns > n_rows or steps_sparse(rows))
+    return (rows, coef) if as_they_are else dense_columns(rows, coef)
 
 
 def with_constant(rows: Any, constant: float) -> Any:

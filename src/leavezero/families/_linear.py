@@ -19,7 +19,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 from leavezero._tables import take_rows
 from leavezero._typing import AnyArray, Bools, Floats, Ints, Table
-from leavezero.families._base import Asked, Family, Kind, Unseen
+from leavezero.families._base import MOST_TOGETHER, Asked, Family, Kind, Unseen
 from leavezero.families._fingerprint import check_answers, close
 from leavezero.families._fitted_to import (
     TOO_LARGE,
@@ -115,6 +115,10 @@ class LinearFamily(Family):
     def shares(self, estimator: Any) -> Any:
         """Return all parameters of a ridge but its penalty."""
         return _ridge_key(estimator) if type(estimator) is Ridge else None
+
+    def most_together(self, estimator: Any) -> int:
+        """Return a number of models that covers usual paths of penalties: each is small."""
+        return 4 * MOST_TOGETHER
 
     def fit_many(
         self, estimators: list[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None
@@ -337,7 +341,7 @@ def _trust(
     """
     if np.any(penalties_of(model, 1) == 0) and _nearly_collinear(problem.values):
         return "exact", _COLLINEAR_DOUBT  # its own coefficients are noise, and cannot be compared
-    used = problem.roots > 0
+    used = slice(None) if problem.roots.all() else problem.roots > 0
     size = float(np.abs(problem.targets).max(initial=0.0))
     solver = getattr(model, "solver_", "lstsq")
     closed = solver in _CLOSED_SOLVERS or (solver == "lstsq" and not is_sparse)

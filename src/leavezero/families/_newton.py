@@ -7,13 +7,15 @@ equation 6; Beirami et al. 2017): x_i'b + a_i l_i' / (1 - a_i l_i''), a_i = x_i'
 quadratic loss it is exact.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import linalg
+from scipy import linalg, sparse
 
 from leavezero._typing import Floats
+from leavezero.families._tall import solve_tall
 from leavezero.families._wide import Products, products_of, solve_wide, steps_by_products
 
 JITTER = 1e-12  # relative; only a matrix that has no inverse notices
@@ -50,8 +52,8 @@ def leave_out(
     Parameters
     ----------
     rows : array of shape (n_rows, n_columns)
-        With the column of the intercept at the end, if there is one; sparse only where
-        ``_wide.steps_by_products`` says so.
+        With the column of the intercept at the end, if there is one; sparse only as
+        ``_fitted_to.step_columns`` returns them.
     scores, first, second : array of shape (n_rows,)
         x_i'b, and l_i and its two derivatives there, weights included.
     penalties : array of shape (n_columns,)
@@ -68,7 +70,7 @@ def leave_out(
         known = products_of(rows) if products is None else products()
         own, pulled, decrement = solve_wide(known, second, penalties, rows, gradient, pull)
     else:
-        own, pulled, decrement = _solve(_hessian(rows, second), penalties, rows, gradient, pull)
+        own, pulled, decrement = _solve(rows, second, penalties, gradient, pull)
     move = own * first
     if pulled is not None and shares is not None:
         move = move + shares * (rows @ pulled)
@@ -86,9 +88,14 @@ def _hessian(rows: Floats, second: Floats) -> Floats:
 
 
 def _solve(
-    hessian: Floats, penalties: Floats, rows: Floats, gradient: Floats, pull: Floats | None
+    rows: Any, second: Floats, penalties: Floats, gradient: Floats, pull: Floats | None
 ) -> tuple[Floats, Floats | None, float]:
     """Return x'H^-1 x for each row x, H^-1 times the pull, and g'H^-1 g."""
+    if sparse.issparse(rows):
+        with suppress(linalg.LinAlgError):
+            return solve_tall(rows, second, penalties, gradient, pull)
+        rows = rows.toarray()
+    hessian = _hessian(rows, second)
     at = np.arange(len(hessian))
     hessian[at, at] += penalties
     hessian[at, at] += JITTER * max(float(np.trace(hessian)) / len(hessian), 1e-300)
