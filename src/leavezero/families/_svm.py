@@ -1,4 +1,4 @@
-"""Support vector machines with kernels: approximate leave-one-out by the span rule."""
+"""Support vector machines: approximate leave-one-out by the span rule and a smoothed loss."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, partial
@@ -10,6 +10,7 @@ from sklearn.svm import SVC, SVR, NuSVC, NuSVR
 
 from leavezero._typing import AnyArray, Floats, Ints, Table
 from leavezero.families._base import Asked, Family, Unseen
+from leavezero.families._fingerprint import close
 from leavezero.families._fitted_to import (
     fitted_codes,
     fitted_numbers,
@@ -27,7 +28,8 @@ from leavezero.families._svm_drafts import (
     draft_together,
 )
 from leavezero.families._svm_kernel import Kernel, kernel_of
-from leavezero.families._svm_step import Machine, doubt_free, sinks
+from leavezero.families._svm_machine import Machine
+from leavezero.families._svm_step import doubt_free, sinks
 from leavezero.families._svm_votes import decide, dense_coefs, pair_coefs
 
 AT_BOUND = 1.0 - 1e-9
@@ -134,12 +136,11 @@ class SVRFamily(MachineFamily):
         coefs[model.support_] = dense_coefs(model)[0]
         scores = kernel.scores(coefs[model.support_]) + model.intercept_
         machine = _tube(model, coefs, bounds, targets - scores)
-        doubt = doubt_free([machine], 0, 0.0)
-        if machine.free.any():
-            found = sinks(machine, kernel)
-            scores[found.rows] -= found.changes
-            if np.abs(found.changes).max() > np.ptp(targets):
-                doubt = "the absence of a row moves its prediction by more than the targets' range"
+        doubt = doubt_free(kernel, [machine], 0, 0.0)
+        changes = sinks(machine, kernel).changes
+        scores -= changes
+        if np.abs(changes).max() > np.ptp(targets):
+            doubt = "the absence of a row moves its prediction by more than the targets' range"
         return Unseen("approximate", {"predict": scores}, doubt=doubt)
 
 
@@ -154,10 +155,11 @@ def _checked(model: Any, X: Table) -> Any:
 
 
 def _differ(rows: Any, model: Any) -> bool:
-    """Tell whether the rows of the support vectors' numbers are other rows."""
+    """Tell whether the rows of the support vectors' numbers are other rows, not just rounded."""
     if isinstance(rows, np.ndarray):
-        return not np.array_equal(rows.take(model.support_, axis=0), model.support_vectors_)
-    return bool(abs(rows[model.support_] - model.support_vectors_).max() > 0)
+        return not close(rows.take(model.support_, axis=0), np.asarray(model.support_vectors_))
+    apart = rows[model.support_] - model.support_vectors_
+    return not close(apart.data, np.zeros(apart.nnz), float(abs(model.support_vectors_).max()))
 
 
 def _pairs(
@@ -185,6 +187,8 @@ def _pairs(
             np.where(inward, way, np.inf),
             np.where(inward, np.inf, way),
             np.where(margins > 0.0, margins, np.inf),
+            bound * weights.take(rows),
+            (margins - 1.0)[:, None],
         )
 
 
@@ -201,7 +205,10 @@ def _tube(model: Any, coefs: Floats, bounds: Floats, misses: Floats) -> Machine:
     fall = np.abs(np.where(held, misses + edge, edge - misses))
     rise[held & (coefs < 0)] = np.inf
     fall[held & (coefs > 0)] = np.inf
-    return Machine(np.arange(len(coefs)), coefs, free, rise, fall, np.zeros(len(coefs)))
+    off = np.column_stack([misses - edge, misses + edge])
+    return Machine(
+        np.arange(len(coefs)), coefs, free, rise, fall, np.zeros(len(coefs)), bounds, off
+    )
 
 
 def _classified(
@@ -209,15 +216,14 @@ def _classified(
 ) -> Unseen:
     n_staked = 0
     for at, machine in enumerate(machines):
-        if machine.free.any():
-            found = sinks(machine, kernel)
-            scores[found.rows, at] -= found.changes
-            n_staked += found.n_staked
+        found = sinks(machine, kernel)
+        scores[machine.rows, at] -= found.changes
+        n_staked += found.n_staked
     responses = decide(model, scores)
     n_right = int(np.sum(responses["predict"] == model.classes_[codes]))
     share = (n_right + 1.0) / (len(codes) + 2.0)  # so that a perfect score has an error too
     error = float(np.sqrt(len(codes) * share * (1.0 - share)))
-    return Unseen("approximate", responses, doubt=doubt_free(machines, n_staked, error))
+    return Unseen("approximate", responses, doubt=doubt_free(kernel, machines, n_staked, error))
 
 
 FAMILIES = (SVCFamily(), SVRFamily())

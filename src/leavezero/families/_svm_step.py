@@ -1,10 +1,12 @@
-"""One machine's scores without each of its rows, by the span rule."""
+"""One machine's scores without each of its rows, by the span rule and by a smoothed loss."""
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
+from typing import NamedTuple
 
 import numpy as np
 
-from leavezero._typing import Bools, Floats, Ints
+from leavezero._typing import Floats, Ints
+from leavezero.families._kink import is_smoothed, smooth_sinks
 from leavezero.families._span import (
     Others,
     Span,
@@ -15,45 +17,39 @@ from leavezero.families._span import (
     span_of,
 )
 from leavezero.families._svm_kernel import Kernel
+from leavezero.families._svm_machine import Machine
 
 FEWEST_FREE, FEW_FREE = 3, 20  # from benchmarks/unseen_error.py
+FULL_KERNELS = ("rbf", "linear")  # free vectors do not fill them, where they are not smoothed
 MOST_IDLE = 20  # rows near the margin that may take over from a support vector
 
 
-@dataclass(frozen=True, eq=False)
-class Machine:
-    """A machine of two classes, or a regression, with what it was fitted to.
+class Sinks(NamedTuple):
+    """What to subtract from the score of each row when it is left out.
 
-    ``rows`` are its rows, ``coefs`` theirs, ``free`` which of these lie between zero and their
-    bound; ``rise`` and ``fall`` as in ``Others``; ``worth`` is how far the score of each may sink
-    before the row is lost: infinite if it is lost already, zero in a regression, where every change
-    counts.
-    """
-
-    rows: Ints
-    coefs: Floats
-    free: Bools
-    rise: Floats
-    fall: Floats
-    worth: Floats
-
-
-@dataclass(frozen=True, eq=False)
-class Sinks:
-    """By how much the scores of some rows sink towards zero when each is left out.
-
-    ``rows`` are those that may support the machine, ``changes`` what to subtract from their scores;
     ``n_staked`` counts the rows that the span rule alone gives up.
     """
 
-    rows: Ints
     changes: Floats
     n_staked: int
 
 
 def sinks(machine: Machine, kernel: Kernel) -> Sinks:
-    """Return the changes of a machine that has free vectors."""
-    near = _near(machine)
+    """Return the changes of a machine; the larger of two that both may be too small.
+
+    The span rule sees none where free vectors fill all directions, the smoothed loss none where a
+    machine separates its rows.
+    """
+    smooth = smooth_sinks(machine, kernel)
+    if not machine.free.any():
+        return Sinks(smooth, 0)
+    by_span, n_staked = _span_sinks(machine, kernel)
+    return Sinks(np.where(np.abs(smooth) > np.abs(by_span), smooth, by_span), n_staked)
+
+
+def _span_sinks(machine: Machine, kernel: Kernel) -> Sinks:
+    kept = _near(machine)
+    near = Machine(*(getattr(machine, field.name)[kept] for field in fields(machine)))
     n_free = int(near.free.sum())
     rows, rest = near.rows[:n_free], near.rows[n_free:]
     free = free_of(kernel.between(rows, rows))
@@ -65,12 +61,16 @@ def sinks(machine: Machine, kernel: Kernel) -> Sinks:
     sink = np.abs(near.coefs) * np.minimum(squares, highest)
     staked = (sink > 0.0) & (near.worth <= sink)
     relief = _relief(near, kernel, span, others, np.flatnonzero(staked))
-    changes = np.sign(near.coefs) * np.maximum(sink - relief, 0.0)
-    return Sinks(near.rows, changes, int(staked.sum()))
+    changes = np.zeros(len(machine.rows))
+    changes[kept] = np.sign(near.coefs) * np.maximum(sink - relief, 0.0)
+    return Sinks(changes, int(staked.sum()))
 
 
-def doubt_free(machines: list[Machine], n_staked: int, error: float) -> str | None:
+def doubt_free(kernel: Kernel, machines: list[Machine], n_staked: int, error: float) -> str | None:
     """Return the doubt about machines that stand on few free vectors.
+
+    A smoothed machine does not. Where they do not fill all directions few are enough, unless most
+    rows are at their bound: then they alone hold the intercept.
 
     Parameters
     ----------
@@ -79,14 +79,18 @@ def doubt_free(machines: list[Machine], n_staked: int, error: float) -> str | No
     error : float
         The standard error of the number of rows that the machines get right.
     """
-    fewest = min(int(machine.free.sum()) for machine in machines)
+    standing = [one for one in machines if not is_smoothed(one, kernel)]
+    if kernel.model.kernel in FULL_KERNELS:
+        standing = [one for one in standing if 2 * one.n_held > len(one.rows)]
+        n_staked = 0
+    fewest = min((int(machine.free.sum()) for machine in standing), default=FEW_FREE)
     if fewest < FEWEST_FREE or (fewest < FEW_FREE and n_staked > error):
         return f"the machine stands on {fewest} free support vectors, too few to tell how it moves"
     return None
 
 
-def _near(machine: Machine) -> Machine:
-    """Return the machine with its free vectors first.
+def _near(machine: Machine) -> Ints:
+    """Return which of the machine's rows matter, its free vectors first.
 
     Rows that support nothing and are far from doing so are left away.
     """
@@ -95,8 +99,7 @@ def _near(machine: Machine) -> Machine:
         ways = np.minimum(machine.rise[idle], machine.fall[idle])
         idle = idle[np.argpartition(ways, MOST_IDLE)[:MOST_IDLE]]
     held = np.flatnonzero(~machine.free & (machine.coefs != 0.0))
-    kept = np.concatenate([np.flatnonzero(machine.free), held, idle])
-    return Machine(*(getattr(machine, field.name)[kept] for field in fields(machine)))
+    return np.concatenate([np.flatnonzero(machine.free), held, idle])
 
 
 def _relief(machine: Machine, kernel: Kernel, span: Span, others: Others, staked: Ints) -> Floats:
