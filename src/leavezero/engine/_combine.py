@@ -11,7 +11,7 @@ from leavezero.engine._calibrate import NUGGET, disagreement, krige
 MOST_REFERENCES = 200  # candidates that V's bias is learned from
 MOST_DIFFERENCES = 2**24  # of numbers; rows beyond that add little to what is a mean over rows
 NUGGET_BESIDE_REFERENCES = 0.3  # with so many of them more can be smoothed away
-STUDIED_ROWS = 300  # for which the nuggets were chosen; an unseen score of more rows errs less
+STUDIED_ROWS = 300  # for which the nuggets are; an unseen score of more rows errs less
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +89,7 @@ def distances(first: AnyArray, second: AnyArray, scale: float = 1.0) -> Floats:
 
 
 def _nugget(studied: float, n_rows: int) -> float:
-    return studied * min(1.0, STUDIED_ROWS / n_rows)
+    return studied * STUDIED_ROWS / n_rows
 
 
 def _stride(n_known: int) -> int:
