@@ -64,7 +64,12 @@ def test_the_winner_predicts_the_same_after_pickling(iris):
 def test_scores_are_the_accuracy_on_each_replicate_of_v(iris):
     """mean_test_score is the mean over replicates, and the winner has the highest."""
     search = GridSearchLZO(
-        SVC(), {"C": [0.01, 1, 100]}, n_replicates=4, validation_size=60, random_state=0
+        SVC(),
+        {"C": [0.01, 1, 100]},
+        n_replicates=4,
+        validation_size=60,
+        unseen="off",
+        random_state=0,
     ).fit(*iris)
     V = search.validation_set_
     assert len(V) == 240

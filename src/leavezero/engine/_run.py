@@ -216,10 +216,9 @@ def run_group(job: Job, group: Group, floor: float) -> list[Record]:
     if models is None:
         return [run_trial(job, trial, floor) for trial in group.trials]
     fitted = time.perf_counter()
-    said = said_together(job, group.family, models)
+    said, asks = said_together(job, group.family, models), _asks(job, group, models)
     asked = (time.perf_counter() - fitted) / n_trials
     each = (fitted - started) / n_trials
-    asks = _asks(job, group, models)
     with limited_threads():
         return [
             _judged(job, trial, model, each, floor, answers, ask, asked)
