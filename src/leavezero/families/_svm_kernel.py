@@ -20,7 +20,7 @@ LONG = 500.0  # coefficients up to this length make of that less than LIBSVM's t
 class Kernel:
     """The kernel of a fitted model's rows with its support vectors, and of each row with itself.
 
-    A Gaussian kernel of dense rows is not held but made where it is needed.
+    A Gaussian or linear kernel of dense rows is not held but made where it is needed.
     """
 
     model: Any
@@ -33,20 +33,21 @@ class Kernel:
         """Return the sums over the support vectors, weighed by their coefficients."""
         if self.to_support is not None:
             return np.asarray(self.to_support @ coefs)
+        if self.model.kernel == "linear":
+            return np.asarray(self.rows @ (self.model.support_vectors_.T @ coefs))
         return _gaussian_sums(self.rows, self.model.support_vectors_, self.gamma, coefs)
 
     def between(self, left: Ints, right: Ints) -> Floats:
         """Return the kernel of some rows with some support vectors, both by their row numbers."""
         if self.to_support is None:
-            return _gaussian(
-                self.rows.take(left, axis=0), self.rows.take(right, axis=0), self.gamma
-            )
+            some, others = self.rows.take(left, axis=0), self.rows.take(right, axis=0)
+            return kernel_values(self.model, some, others, self.gamma)
         places = np.searchsorted(self.model.support_, right, sorter=self._order)
         return np.asarray(self.to_support.take(left, axis=0).take(self._order[places], axis=1))
 
     def roughly(self, left: Ints, right: Ints) -> Floats:
         """Return the same, in single precision if that costs less and the exponents bear it."""
-        if self.to_support is not None:
+        if self.to_support is not None or self.model.kernel == "linear":
             return self.between(left, right)
         first, second = _rough_factors(
             self.rows.take(left, axis=0), self.rows.take(right, axis=0), self.gamma
@@ -68,7 +69,7 @@ def kernel_of(model: Any, rows: Any) -> Kernel:
     """Return the kernel of a fitted model."""
     gamma, everything = kernel_gamma(model, rows), np.arange(rows.shape[0])
     held = None
-    if model.kernel != "rbf" or sparse.issparse(rows):
+    if model.kernel not in ("rbf", "linear") or sparse.issparse(rows):
         held = kernel_between(model, rows, everything, model.support_, gamma)
     return Kernel(model, rows, gamma, kernel_with_self(model, rows, everything, gamma), held)
 
@@ -102,6 +103,9 @@ def kernel_with_self(model: Any, rows: Any, which: Ints, gamma: float) -> Floats
         return np.ones(len(which))
     if model.kernel == "precomputed":
         return np.asarray(_dense(rows)[which, which])
+    if model.kernel == "linear" and not sparse.issparse(rows):
+        some = rows[which]
+        return np.einsum("ij,ij->i", some, some)
     blocks = np.split(which, range(BLOCK, len(which), BLOCK))
     parts = [np.diagonal(kernel_between(model, rows, at, at, gamma)) for at in blocks]
     return np.concatenate(parts)
