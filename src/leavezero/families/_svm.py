@@ -136,7 +136,7 @@ class SVRFamily(MachineFamily):
         coefs[model.support_] = dense_coefs(model)[0]
         scores = kernel.scores(coefs[model.support_]) + model.intercept_
         machine = _tube(model, coefs, bounds, targets - scores)
-        doubt = doubt_free(kernel, [machine], 0, 0.0)
+        doubt = doubt_free(kernel, [machine], [0], 0.0)
         changes = sinks(machine, kernel).changes
         scores -= changes
         if np.abs(changes).max() > np.ptp(targets):
@@ -214,16 +214,16 @@ def _tube(model: Any, coefs: Floats, bounds: Floats, misses: Floats) -> Machine:
 def _classified(
     model: Any, kernel: Kernel, machines: list[Machine], scores: Floats, codes: Ints
 ) -> Unseen:
-    n_staked = 0
+    staked = []
     for at, machine in enumerate(machines):
         found = sinks(machine, kernel)
         scores[machine.rows, at] -= found.changes
-        n_staked += found.n_staked
+        staked.append(found.n_staked)
     responses = decide(model, scores)
     n_right = int(np.sum(responses["predict"] == model.classes_[codes]))
     share = (n_right + 1.0) / (len(codes) + 2.0)  # so that a perfect score has an error too
     error = float(np.sqrt(len(codes) * share * (1.0 - share)))
-    return Unseen("approximate", responses, doubt=doubt_free(kernel, machines, n_staked, error))
+    return Unseen("approximate", responses, doubt=doubt_free(kernel, machines, staked, error))
 
 
 FAMILIES = (SVCFamily(), SVRFamily())

@@ -20,6 +20,7 @@ from leavezero.families._svm_kernel import Kernel
 from leavezero.families._svm_machine import Machine
 
 FEWEST_FREE, FEW_FREE = 3, 20  # from benchmarks/unseen_error.py
+MOST_STAKED = 0.15  # of a machine's rows, where it has few
 FULL_KERNELS = ("rbf", "linear")  # free vectors do not fill them, where they are not smoothed
 MOST_IDLE = 20  # rows near the margin that may take over from a support vector
 
@@ -27,7 +28,7 @@ MOST_IDLE = 20  # rows near the margin that may take over from a support vector
 class Sinks(NamedTuple):
     """What to subtract from the score of each row when it is left out.
 
-    ``n_staked`` counts the rows that the span rule alone gives up.
+    ``n_staked`` counts the rows that the span rule gives up, where it speaks alone.
     """
 
     changes: Floats
@@ -44,7 +45,8 @@ def sinks(machine: Machine, kernel: Kernel) -> Sinks:
     if not machine.free.any():
         return Sinks(smooth, 0)
     by_span, n_staked = _span_sinks(machine, kernel)
-    return Sinks(np.where(np.abs(smooth) > np.abs(by_span), smooth, by_span), n_staked)
+    changes = np.where(np.abs(smooth) > np.abs(by_span), smooth, by_span)
+    return Sinks(changes, 0 if is_smoothed(machine, kernel) else n_staked)
 
 
 def _span_sinks(machine: Machine, kernel: Kernel) -> Sinks:
@@ -66,25 +68,30 @@ def _span_sinks(machine: Machine, kernel: Kernel) -> Sinks:
     return Sinks(changes, int(staked.sum()))
 
 
-def doubt_free(kernel: Kernel, machines: list[Machine], n_staked: int, error: float) -> str | None:
+def doubt_free(
+    kernel: Kernel, machines: list[Machine], staked: list[int], error: float
+) -> str | None:
     """Return the doubt about machines that stand on few free vectors.
 
-    A smoothed machine does not. Where they do not fill all directions few are enough, unless most
-    rows are at their bound: then they alone hold the intercept.
+    Where these do not fill all directions, a few are enough unless most rows are at their bound,
+    so that they alone hold the intercept, or the span rule gives up a good part of the rows.
 
     Parameters
     ----------
-    n_staked : int
-        The rows that the span rule alone gives up.
+    staked : list of int
+        The rows of each machine that the span rule gives up.
     error : float
         The standard error of the number of rows that the machines get right.
     """
-    standing = [one for one in machines if not is_smoothed(one, kernel)]
+    n_free = [int(machine.free.sum()) for machine in machines]
+    fewest = min(n_free)
+    doubted = fewest < FEWEST_FREE or (fewest < FEW_FREE and sum(staked) > error)
     if kernel.model.kernel in FULL_KERNELS:
-        standing = [one for one in standing if 2 * one.n_held > len(one.rows)]
-        n_staked = 0
-    fewest = min((int(machine.free.sum()) for machine in standing), default=FEW_FREE)
-    if fewest < FEWEST_FREE or (fewest < FEW_FREE and n_staked > error):
+        facts = list(zip(machines, n_free, staked, strict=True))
+        held = [n for one, n, _ in facts if n < FEWEST_FREE and 2 * one.n_held > len(one.rows)]
+        lost = [n for one, n, m in facts if n < FEW_FREE and m > MOST_STAKED * len(one.rows)]
+        fewest, doubted = min([*held, *lost], default=0), bool(held or lost)
+    if doubted:
         return f"the machine stands on {fewest} free support vectors, too few to tell how it moves"
     return None
 
