@@ -74,9 +74,9 @@ def test_a_curvature_below_zero_is_left_to_the_plain_step():
 @pytest.mark.parametrize(
     ("rows", "stays"),
     [
-        (sparse.random_array((400, 310), density=0.05, rng=0), True),
-        (sparse.random_array((400, 310), density=0.5, rng=0), False),
-        (sparse.random_array((400, 30), density=0.05, rng=0), False),
+        (sparse.random(400, 310, 0.05, "csr", random_state=0), True),
+        (sparse.random(400, 310, 0.5, "csr", random_state=0), False),
+        (sparse.random(400, 30, 0.05, "csr", random_state=0), False),
         (np.zeros((400, 310)), False),
     ],
 )
