@@ -23,3 +23,19 @@ def finds_the_same(monkeypatch):
         return together, workers, alone
 
     return check
+
+
+@pytest.fixture
+def says_the_same():
+    """Return a check that a family says, and doubts, the same twice, numbers up to a share."""
+
+    def check(told, plain, off):
+        assert told.doubt == plain.doubt
+        assert told.responses.keys() == plain.responses.keys()
+        for method, right in plain.responses.items():
+            if np.asarray(right).dtype.kind == "f":
+                np.testing.assert_allclose(told.responses[method], right, rtol=off, atol=off)
+            else:
+                np.testing.assert_array_equal(told.responses[method], right)
+
+    return check
