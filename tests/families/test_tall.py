@@ -46,6 +46,22 @@ def test_pairs_of_columns_say_what_the_hessian_does(power, constant, flat, seed)
     assert decrement == pytest.approx(gradient @ inverse @ gradient, rel=1e-3)
 
 
+def test_rows_in_any_order_are_left_as_they_are():
+    """Entries out of order say the same, and a caller's arrays that cannot be written to do."""
+    rng = np.random.default_rng(0)
+    rows = sparse.csr_array(made(rng))
+    ends = zip(rows.indptr[:-1], rows.indptr[1:], strict=True)
+    order = np.concatenate([np.arange(start, stop)[::-1] for start, stop in ends])
+    form = rows.data[order], rows.indices[order], rows.indptr
+    turned = sparse.csr_array(form, shape=rows.shape)
+    assert not turned.has_sorted_indices
+    for part in (turned.data, turned.indices, turned.indptr):
+        part.flags.writeable = False
+    rest = (rng.uniform(0.1, 0.25, N_ROWS), np.ones(N_COLUMNS), np.zeros(N_COLUMNS), None)
+    own, right = (_tall.solve_tall(some, *rest)[0] for some in (turned, rows))
+    np.testing.assert_allclose(own, right, rtol=1e-4)
+
+
 def test_what_single_precision_would_blur_is_found_in_double():
     """A Hessian near to one without an inverse is factored in double precision."""
     rng = np.random.default_rng(0)

@@ -32,8 +32,7 @@ def solve_tall(
 
     Raises LinAlgError where H is not positive.
     """
-    rows = sparse.csr_array(rows)
-    rows.sort_indices()
+    rows = sparse.csr_array(rows).sorted_indices()  # a copy: the caller's may not be written to
     curved = rows.copy()
     curved.data *= np.repeat(second, np.diff(rows.indptr))
     hessian = np.asarray((curved.T @ rows).toarray())
