@@ -30,8 +30,8 @@ def is_smoothed(machine: Machine, kernel: Kernel) -> bool:
 def smooth_sinks(machine: Machine, kernel: Kernel) -> Floats:
     """Return what to subtract from the score of each row when left out; zeros if not smoothed."""
     n_rows, n_columns = len(machine.rows), kernel.rows.shape[1]
-    width = kernel_width(machine.off[:, 0])
-    if not is_smoothed(machine, kernel) or not width > 0.0:
+    width = kernel_width(machine.off[:, 0]) if is_smoothed(machine, kernel) else 0.0
+    if not width > 0.0:
         return np.zeros(n_rows)
     rows = kernel.rows[machine.rows]
     columns, _ = step_columns(rows, np.zeros((0, n_columns)), penalized=True)

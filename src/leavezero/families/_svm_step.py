@@ -20,8 +20,8 @@ from leavezero.families._svm_kernel import Kernel
 from leavezero.families._svm_machine import Machine
 
 FEWEST_FREE, FEW_FREE = 3, 20  # from benchmarks/unseen_error.py
-MOST_STAKED = 0.15  # of a machine's rows, where it has few
-FULL_KERNELS = ("rbf", "linear")  # free vectors do not fill them, where they are not smoothed
+MOST_STAKED = 0.15  # of the rows of a machine with few free vectors; from the same benchmark
+FULL_KERNELS = ("rbf", "linear")  # no few vectors fill the one, and the other is smoothed
 MOST_IDLE = 20  # rows near the margin that may take over from a support vector
 
 
@@ -84,16 +84,18 @@ def doubt_free(
         The standard error of the number of rows that the machines get right.
     """
     n_free = [int(machine.free.sum()) for machine in machines]
-    fewest = min(n_free)
-    doubted = fewest < FEWEST_FREE or (fewest < FEW_FREE and sum(staked) > error)
     if kernel.model.kernel in FULL_KERNELS:
-        facts = list(zip(machines, n_free, staked, strict=True))
-        held = [n for one, n, _ in facts if n < FEWEST_FREE and 2 * one.n_held > len(one.rows)]
-        lost = [n for one, n, m in facts if n < FEW_FREE and m > MOST_STAKED * len(one.rows)]
-        fewest, doubted = min([*held, *lost], default=0), bool(held or lost)
-    if doubted:
-        return f"the machine stands on {fewest} free support vectors, too few to tell how it moves"
-    return None
+        few = [
+            n
+            for one, n, n_staked in zip(machines, n_free, staked, strict=True)
+            if (n < FEWEST_FREE and 2 * one.n_held > len(one.rows))
+            or (n < FEW_FREE and n_staked > MOST_STAKED * len(one.rows))
+        ]
+    else:
+        few = [n for n in n_free if n < (FEW_FREE if sum(staked) > error else FEWEST_FREE)]
+    if not few:
+        return None
+    return f"the machine stands on {min(few)} free support vectors, too few to tell how it moves"
 
 
 def _near(machine: Machine) -> Ints:
