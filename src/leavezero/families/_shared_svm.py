@@ -13,14 +13,15 @@ from sklearn.base import is_classifier
 from leavezero._typing import AnyArray, Floats, Table
 from leavezero.families._fitted_to import fitted_rows
 from leavezero.families._svm_kernel import (
-    SCORED_ROWS,
     SMALL,
+    exponential_sums,
     kernel_gamma,
     kernel_values,
     left_factor,
     right_factor,
 )
 from leavezero.families._svm_votes import decide, dense_coefs, pair_coefs
+from leavezero.families._together import blocks_of
 
 _KERNELS = {"linear": (), "rbf": ("gamma",), "sigmoid": ("gamma", "coef0")}
 _KERNELS |= {"poly": ("gamma", "coef0", "degree")}
@@ -133,8 +134,8 @@ class Machines:
 
     def _in_blocks(self, scores: Callable[[Any], Floats]) -> list[dict[str, AnyArray]]:
         """Return answers from scores, which are made for a block of rows at a time."""
-        starts = range(0, self.rows.shape[0], SCORED_ROWS)
-        blocks = [self._decided(scores(self.rows[at : at + SCORED_ROWS])) for at in starts]
+        n_cells = sum(self.coefs.shape)  # of a row: its kernel, or its scores
+        blocks = [self._decided(scores(rows)) for rows in blocks_of(self.rows, n_cells)]
         return [
             {method: np.concatenate([part[method] for part in parts]) for method in parts[0]}
             for parts in zip(*blocks, strict=True)
@@ -152,8 +153,8 @@ class Machines:
         if self.models[0].kernel == "linear":
             return np.asarray(rows @ self._weights + self._intercepts)
         if self._gaussian:
-            exponents = left_factor(rows - self._middle, self.gamma) @ self._factor.T
-            return np.asarray(np.exp(exponents, out=exponents) @ self.coefs + self._intercepts)
+            factor = left_factor(rows - self._middle, self.gamma)
+            return exponential_sums(factor, self._factor, self.coefs) + self._intercepts
         kernel = kernel_values(self.models[0], rows, self.vectors, self.gamma)
         return np.asarray(kernel @ self.coefs + self._intercepts)
 
@@ -163,9 +164,9 @@ class Machines:
         span = -min(first[:, -2].min(), self._factor[:, -1].min())
         if span > SMALL:
             return self._scores(rows)
-        exponents = first.astype(np.float32) @ self._single_factor.T
-        sums = np.exp(exponents, out=exponents) @ self._single_coefs
-        scores, sizes = (part.astype(np.float64) for part in np.split(sums, 2, axis=1))
+        first = first.astype(np.float32)
+        sums = exponential_sums(first, self._single_factor, self._single_coefs)
+        scores, sizes = np.split(sums, 2, axis=1)
         scores += self._intercepts
         slack = _SINGLE * (16.0 + 4.0 * span + np.sqrt(len(self.vectors)))
         unsure = (np.abs(scores) <= slack * (sizes + np.abs(self._intercepts))).any(axis=1)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn import config_context
 from sklearn.base import is_classifier
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR
 from sklearn.utils.class_weight import compute_class_weight
@@ -149,7 +150,8 @@ def _solved_by_kernel(
         solved = last.get(key)
         if solved is None or not _is_free(*solved, y, sample_weight):
             machine = _plain(draft).set_params(kernel="precomputed")
-            solved = draft, fit_one(machine, kernel, y, sample_weight)
+            with config_context(assume_finite=True):  # as the rows were checked to be
+                solved = draft, fit_one(machine, kernel, y, sample_weight)
             last[key] = solved
         machine = solved[1]
         learned = {"dual_coef_": machine.dual_coef_, "intercept_": machine.intercept_}

@@ -140,10 +140,14 @@ def _gaussian_sums(left: Floats, right: Floats, gamma: float, coefs: Floats) -> 
     """
     bears = float(np.linalg.norm(coefs, axis=0).max()) < LONG
     first, second = (_rough_factors if bears else _factors)(left, right, gamma)
-    coefs = coefs.astype(first.dtype)
-    sums = np.empty((len(left), *coefs.shape[1:]))
-    block = np.empty((min(SCORED_ROWS, len(left)), len(right)), dtype=first.dtype)
-    for start in range(0, len(left), SCORED_ROWS):
+    return exponential_sums(first, second, coefs.astype(first.dtype))
+
+
+def exponential_sums(first: Floats, second: Floats, coefs: Floats) -> Floats:
+    """Return exp(first second') coefs, computed as precisely as the factors are, a block a time."""
+    sums = np.empty((len(first), *coefs.shape[1:]))
+    block = np.empty((min(SCORED_ROWS, len(first)), len(second)), dtype=first.dtype)
+    for start in range(0, len(first), SCORED_ROWS):
         rows = first[start : start + SCORED_ROWS]
         part = np.matmul(rows, second.T, out=block[: len(rows)])
         sums[start : start + SCORED_ROWS] = np.exp(part, out=part) @ coefs
