@@ -1,8 +1,8 @@
 """Let the default choose again in runs that are finished, after a change of the search.
 
-    uv run python benchmarks/again.py table3 --data DIRECTORY    # results/table3/scaled.jsonl
-    uv run python benchmarks/again.py small --data DIRECTORY     # results/small/judged.jsonl
-    leavezero reproduce TABLE --report --data DIRECTORY          # then the tables
+    uv run python benchmarks/again.py table3/scaled --data DIRECTORY     # or table3/unscaled
+    uv run python benchmarks/again.py small/judged --data DIRECTORY
+    leavezero reproduce TABLE --report --data DIRECTORY                  # then the tables
 
 Folds and mix-ups of those runs stay as they are, and so do all times: a time is worth something
 beside those of the same hour only. A line is replaced as soon as it is done; whoever stops it may
@@ -25,7 +25,6 @@ from leavezero.experiments._small_ways import _accuracies, _by_default, small_fa
 from leavezero.experiments._table3_ways import AUTO, AUTO_10
 
 RESULTS = Path(__file__).parents[1] / "results"
-FILES = {"table3": "scaled", "small": "judged"}
 TIMES = ("seconds",)
 
 
@@ -38,15 +37,16 @@ class Defaults(Table3):
         return AUTO, AUTO_10
 
 
-def table3(key, result, directory):
+def table3(key, result, protocol, directory):
     """Return the result of a run of Table 3 with the default's choices of now."""
-    found = Defaults((key["data"],), directory=directory)(key)["ways"]
+    same = {name: protocol[name] for name in ("scaled", "max_iter", "seed")}
+    found = Defaults((key["data"],), directory=directory, **same)(key)["ways"]
     old = result["ways"]
     kept = {way: {**new, **{n: old[way][n] for n in TIMES}} for way, new in found.items()}
     return {**result, "ways": {**old, **kept}}
 
 
-def small(key, result, directory):
+def small(key, result, protocol, directory):
     """Return the result of a run on few rows with the default's scores of now."""
     families = {}
     with quiet_and_single(), config_context(assume_finite=True, skip_parameter_validation=True):
@@ -60,23 +60,27 @@ def small(key, result, directory):
     return {**result, "families": families}
 
 
-def again(work, at, line, directory):
+WORKS = {"table3/scaled": table3, "table3/unscaled": table3, "small/judged": small}
+
+
+def again(work, at, line, protocol, directory):
     warnings.simplefilter("ignore")
-    return at, {"key": line["key"], "result": work(line["key"], line["result"], directory)}
+    key, result = line["key"], line["result"]
+    return at, {"key": key, "result": work(key, result, protocol, directory)}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("table", choices=FILES)
+    parser.add_argument("runs", choices=WORKS)
     parser.add_argument("--data", help="a folder of files NAME.csv.gz")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--from", type=int, default=0, dest="start", help="lines that were done")
     options = parser.parse_args()
-    path = RESULTS / options.table / f"{FILES[options.table]}.jsonl"
+    path = RESULTS / f"{options.runs}.jsonl"
     lines = [json.loads(text) for text in path.read_text().splitlines()]
-    work = {"table3": table3, "small": small}[options.table]
-    rest = range(1 + options.start, len(lines))  # the first line is the protocol
-    tasks = (delayed(again)(work, at, lines[at], options.data) for at in rest)
+    work, protocol = WORKS[options.runs], lines[0]["protocol"]
+    rest = range(1 + options.start, len(lines))
+    tasks = (delayed(again)(work, at, lines[at], protocol, options.data) for at in rest)
     n_moved = 0
     for at, line in Parallel(n_jobs=options.jobs, return_as="generator", pre_dispatch="n_jobs")(
         tasks
