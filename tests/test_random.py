@@ -2,9 +2,18 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import StackingClassifier
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import KFold, RepeatedKFold, ShuffleSplit, StratifiedKFold
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import TargetEncoder
 from sklearn.svm import SVC
 
+from leavezero import GridSearchLZO
 from leavezero._random import integer_seed, seed_sequence, stream, with_seed
 
 
@@ -49,3 +58,86 @@ def test_only_unset_seeds_are_set():
     estimator = make_pipeline(SVC(random_state=4))
     assert with_seed(estimator, 9).named_steps["svc"].random_state == 4
     assert with_seed(make_pipeline(SVC()), 9).named_steps["svc"].random_state == 9
+
+
+@pytest.mark.parametrize(
+    "splitter", [KFold(3, shuffle=True), ShuffleSplit(3), RepeatedKFold(n_splits=3)]
+)
+def test_splitters_among_the_parameters_get_the_seed(splitter):
+    """However deep they are, and the user's own is not touched."""
+    estimator = make_pipeline(CalibratedClassifierCV(GaussianNB(), cv=splitter))
+    seeded = with_seed(estimator, 9)[-1].cv
+    assert type(seeded) is type(splitter)
+    assert seeded.random_state == 9
+    assert splitter.random_state is None
+
+
+@pytest.mark.parametrize("cv", [KFold(3), KFold(3, shuffle=True, random_state=4), 3, None])
+def test_other_ways_to_split_stay(cv):
+    """Those without chance, those with a seed, and numbers of folds."""
+    assert with_seed(CalibratedClassifierCV(cv=cv), 9).cv is cv
+
+
+@pytest.fixture
+def categories(rng):
+    """Return a column of categories, and two classes that depend on it."""
+    X = rng.integers(12, size=(120, 1))
+    return X, (X[:, 0] + rng.normal(scale=4.0, size=120) > 6).astype(int)
+
+
+@pytest.mark.parametrize("cv", [3, 5])
+@pytest.mark.parametrize("last", [LogisticRegression(), Ridge()])
+def test_a_target_encoder_repeats_without_a_warning(categories, last, cv):
+    """The folds that it shuffles are the same in every fit, and others with another seed."""
+    X, y = categories
+    y = y if isinstance(last, LogisticRegression) else y + X[:, 0] / 7
+
+    def rows(seed):
+        return with_seed(make_pipeline(TargetEncoder(cv=cv), last), seed)[0].fit_transform(X, y)
+
+    assert np.array_equal(rows(9), rows(9))
+    assert not np.array_equal(rows(9), rows(8))
+
+
+def test_folds_of_classes_stay_stratified():
+    """Those of numbers are not, as scikit-learn has it; without a target nothing is known."""
+    if TargetEncoder().random_state is None:
+        pytest.skip("this scikit-learn's TargetEncoder has a seed of its own")
+    kinds = [StratifiedKFold, KFold, KFold, int]
+    continuous = make_pipeline(TargetEncoder(target_type="continuous"), SVC())
+    models = [make_pipeline(TargetEncoder(), SVC()), make_pipeline(TargetEncoder(), Ridge())]
+    models += [continuous, make_pipeline(TargetEncoder())]
+    assert [type(with_seed(model, 9)[0].cv) for model in models] == kinds
+
+
+@pytest.mark.parametrize("params", [{"cv": KFold(3)}, {"random_state": 4}, {"shuffle": False}])
+def test_a_target_encoder_keeps_what_was_chosen(params):
+    """Its folds, its seed, or its order."""
+    encoder = with_seed(make_pipeline(TargetEncoder(**params), SVC()), 9)[0]
+    assert encoder.get_params().items() >= params.items()
+    assert encoder.cv is params.get("cv", 5)
+
+
+STACK = StackingClassifier([("a", KNeighborsClassifier())], GaussianNB(), cv=KFold(3, shuffle=True))
+CALIBRATED = CalibratedClassifierCV(KNeighborsClassifier(), cv=StratifiedKFold(3, shuffle=True))
+ENCODED = make_pipeline(TargetEncoder(), KNeighborsClassifier())
+
+
+@pytest.mark.parametrize(
+    ("estimator", "grid"),
+    [
+        (STACK, {"a__n_neighbors": [1, 5]}),
+        (STACK, {"cv": [KFold(3, shuffle=True), KFold(4, shuffle=True)]}),
+        (CALIBRATED, {"estimator__n_neighbors": [1, 5]}),
+        (ENCODED, {"kneighborsclassifier__n_neighbors": [1, 5]}),
+        (ENCODED, {"targetencoder__cv": [3, 4]}),
+    ],
+)
+def test_the_same_seed_gives_the_same_numbers(categories, estimator, grid):
+    """Whatever deals rows inside a candidate; the winner is a plain fit of what it shows."""
+    X, y = categories
+    params = {"scoring": "neg_log_loss", "random_state": 0, "n_replicates": 2}
+    one, other = (GridSearchLZO(estimator, grid, **params).fit(X, y) for _ in range(2))
+    assert np.array_equal(one.cv_results_["mean_test_score"], other.cv_results_["mean_test_score"])
+    plain = clone(one.best_estimator_).fit(X, y)
+    assert np.array_equal(one.predict_proba(X), plain.predict_proba(X))

@@ -1,13 +1,19 @@
 """Independent random streams from one seed."""
 
+import copy
 import zlib
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_classifier, is_regressor
+from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.preprocessing import TargetEncoder
 
 from leavezero._typing import RandomState
 
 _WORD = 2**32
+_DEPRECATED = "deprecated"
+_SEEDING = ("random_state", "shuffle", "cv", "target_type")  # what tells where a seed is open
 
 
 def seed_sequence(random_state: RandomState) -> np.random.SeedSequence:
@@ -65,6 +71,8 @@ def integer_seed(root: np.random.SeedSequence, *purpose: str | int) -> int:
 def with_seed(estimator: Any, seed: int) -> Any:
     """Set every ``random_state`` of None inside an estimator to a seed, and return the estimator.
 
+    Splitters that shuffle have one too, and seeded copies take their place.
+
     Examples
     --------
     >>> from sklearn.ensemble import BaggingClassifier
@@ -72,9 +80,45 @@ def with_seed(estimator: Any, seed: int) -> Any:
     >>> with_seed(BaggingClassifier(DecisionTreeClassifier()), 5).estimator.random_state
     5
     """
-    unset = {
-        name: seed
-        for name, value in estimator.get_params(deep=True).items()
-        if value is None and name.rpartition("__")[2] == "random_state"
-    }
+    unset: dict[str, Any] = {}
+    for name, value in estimator.get_params(deep=True).items():
+        if value is None and _own_name(name) == "random_state":
+            unset[name] = seed
+        elif _is_open_splitter(value):
+            unset[name] = copy.copy(value)
+            unset[name].random_state = seed
+        elif _is_open_encoder(value) and (is_classifier(estimator) or is_regressor(estimator)):
+            unset[f"{name}__cv"] = _folds(value, is_classifier(estimator), seed)
     return estimator.set_params(**unset) if unset else estimator
+
+
+def bears_on_seeds(name: str, value: Any) -> bool:
+    """Tell whether a parameter may change what :func:`with_seed` sets."""
+    return _own_name(name) in _SEEDING or _is_open_splitter(value)
+
+
+def _own_name(name: str) -> str:
+    return name.rpartition("__")[2]
+
+
+def _is_open_splitter(value: Any) -> bool:
+    """Tell whether something deals rows by chance, and has no seed."""
+    shuffles = hasattr(value, "split") and getattr(value, "shuffle", True) is not False
+    return shuffles and getattr(value, "random_state", 0) is None
+
+
+def _is_open_encoder(value: Any) -> bool:
+    """Tell whether a target encoder deals rows by chance, and takes its seed with its folds only.
+
+    Its ``random_state`` is deprecated since scikit-learn 1.9; before, it is None if it is open.
+    """
+    if not isinstance(value, TargetEncoder) or getattr(value, "shuffle", True) is False:
+        return False
+    seeded = getattr(value, "random_state", _DEPRECATED) != _DEPRECATED
+    return not seeded and (value.cv is None or isinstance(value.cv, int | np.integer))
+
+
+def _folds(encoder: TargetEncoder, classes: bool, seed: int) -> KFold | StratifiedKFold:
+    """Return the folds that a target encoder makes of their number."""
+    kind = StratifiedKFold if classes and encoder.target_type != "continuous" else KFold
+    return kind(5 if encoder.cv is None else encoder.cv, shuffle=True, random_state=seed)

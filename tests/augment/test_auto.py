@@ -36,7 +36,7 @@ Y = np.tile([0, 1], 30)
         (X, Y, False, Portfolio, "fits are cheap"),
         (X, X[:, 0], True, TeacherLabeled, "y is numbers"),
         (X, X[:, 0], False, Portfolio, "y is numbers"),
-        (X, np.column_stack([Y, Y]), True, LabelInvariantMixup, "several outputs"),
+        (X, np.column_stack([Y, Y]), True, Portfolio, "several outputs"),
         (np.where(X > 1, np.nan, X), Y, False, CopulaAugmenter, "X has gaps"),
         (pd.DataFrame({"a": ["x", "y"] * 30}), Y, False, CopulaAugmenter, "not numbers"),
         (np.array([["x", "1"], ["y", "2"]] * 30), Y, False, CopulaAugmenter, "not numbers"),

@@ -7,8 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
+from leavezero._tables import TableCodec
 from leavezero.augment import (
     CopulaAugmenter,
+    GaussianAugmenter,
+    GaussianMixtureAugmenter,
     LabelInvariantMixup,
     NeighborLabelAugmenter,
     NeighborMixup,
@@ -124,3 +127,33 @@ def test_wrong_weights_are_refused(weights, message, rng):
         LabelInvariantMixup().fit(
             rng.normal(size=(40, 2)), np.tile([0, 1], 20), sample_weight=weights
         )
+
+
+@pytest.mark.parametrize("kind", [int, float])
+@pytest.mark.parametrize(
+    "augmenter", [CopulaAugmenter(), GaussianAugmenter(), GaussianMixtureAugmenter()], ids=repr
+)
+def test_whole_numbers_stay_whole_and_codes_stay_codes(augmenter, kind, rng):
+    """Whether counts and codes are stored as ints or floats, V holds no others."""
+    counts, codes = rng.poisson(30, 200), rng.choice([0, 1, 4, 9], 200)
+    X = np.column_stack([counts, codes]).astype(kind)
+    V = augmenter.fit(X, np.tile([0, 1], 100)).sample(500, 0)
+    drawn = V.X.astype(float)
+    assert V.X.dtype == X.dtype
+    assert np.array_equal(drawn, np.rint(drawn))
+    assert set(drawn[:, 1]) <= {0, 1, 4, 9}
+
+
+def test_the_mean_of_codes_is_kept(rng):
+    """Codes are rounded to their given neighbors, the nearer the more often."""
+    codec = TableCodec.of(np.array([[0.0], [4.0], [np.nan]] * 5), whole_floats=True)
+    drawn = codec.decode(np.array([[1.0]] * 10_000 + [[np.nan]]), rng)
+    assert set(drawn[:-1, 0]) == {0.0, 4.0}
+    assert np.isnan(drawn[-1, 0])
+    assert drawn[:-1].mean() == pytest.approx(1.0, abs=0.1)
+
+
+def test_what_is_mixed_of_floats_lies_between_them(rng):
+    """The paper's mix-up of whole floats is as the paper has it."""
+    V = LabelInvariantMixup().fit(np.arange(40.0)[:, None], np.tile([0, 1], 20)).sample(50, 0)
+    assert not np.array_equal(V.X, np.rint(V.X))

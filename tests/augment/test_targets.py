@@ -9,6 +9,7 @@ from leavezero.augment import (
     GaussianMixtureAugmenter,
     LabelInvariantMixup,
     NeighborLabelAugmenter,
+    TeacherLabeled,
 )
 
 JOINT = [
@@ -29,6 +30,20 @@ def test_features_and_numbers_keep_their_relation(augmenter, rng):
     given, drawn = np.corrcoef(X[:, 0], y)[0, 1], np.corrcoef(V.X[:, 0], V.y)[0, 1]
     slack = 0.45 if isinstance(augmenter, NeighborLabelAugmenter) else 0.08
     assert drawn == pytest.approx(given, abs=slack)
+
+
+@pytest.mark.parametrize("augmenter", [*JOINT, TeacherLabeled(LabelInvariantMixup())], ids=repr)
+def test_numbers_keep_to_their_natural_borders(augmenter, rng):
+    """Where no feature and no target is negative, none is in V; shares stay shares."""
+    X = np.column_stack([np.exp(1.5 * rng.normal(size=(150, 2))), rng.random(150)])
+    y = X[:, 0] * np.exp(rng.normal(size=150))
+    V = augmenter.fit(X, y).sample(2000, 0)
+    assert np.all(V.X.min(axis=0) >= X.min(axis=0))
+    assert V.y.min() >= y.min()
+    assert V.X[:, 2].max() <= X[:, 2].max()
+    down = augmenter.fit(-X, -y).sample(2000, 0)
+    assert np.all(down.X.max(axis=0) <= -X.min(axis=0))
+    assert down.y.max() <= -y.min()
 
 
 def test_mixed_numbers_have_the_weight_of_their_features(rng):

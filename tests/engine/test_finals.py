@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from sklearn.datasets import make_moons
+from sklearn.datasets import make_moons, make_multilabel_classification
+from sklearn.neighbors import KNeighborsClassifier
 
 from leavezero import GridSearchLZO
-from leavezero.engine import _finals
+from leavezero.engine import _finals, resolve_metric
 from leavezero.semi_supervised import SMIRClassifier
 
 GRID = {"width": [0.2, 0.5, 1.0], "gamma": [1e-3, 1e-1]}
@@ -35,3 +36,49 @@ def test_scores_without_an_end_stay_where_they_are():
     """A score of minus infinity moves nobody, and is not moved."""
     scores, others = np.array([-np.inf, 0.4, 0.8]), np.array([-np.inf, 0.8, 0.8])
     np.testing.assert_allclose(_finals._nearer(scores, others, 0.5), [-np.inf, 0.5, 0.7])
+
+
+@pytest.mark.parametrize("scoring", ["neg_log_loss", "roc_auc_ovr", "neg_brier_score"])
+def test_no_model_is_better_than_perfect(scoring):
+    """Neither the best nor the upper end of its interval."""
+    X, y = make_moons(100, noise=0.1, random_state=0)
+    grid = {"n_neighbors": [1, 5, 15, 30]}
+    search = GridSearchLZO(KNeighborsClassifier(), grid, scoring=scoring, random_state=0).fit(X, y)
+    highest = resolve_metric(scoring, "the test").highest
+    assert search.best_score_ <= highest
+    assert search.cv_results_["high_test_score"].max() <= highest
+
+
+def test_no_model_is_worse_than_possible(rng):
+    """With fifty classes nobody can tell apart, no share of hits is below zero."""
+    X, y = rng.normal(size=(150, 5)), np.repeat(np.arange(50), 3)
+    grid = {"n_neighbors": [1, 2, 5]}
+    results = GridSearchLZO(KNeighborsClassifier(), grid, random_state=0).fit(X, y).cv_results_
+    assert results["mean_test_score"].min() >= 0.0
+    assert results["low_test_score"].min() >= 0.0
+
+
+@pytest.mark.parametrize(
+    ("finals", "expected"),
+    [
+        ([0.9, 1.2, np.nan], [0.6, 0.9, np.nan]),
+        ([-0.3, -0.2, np.nan], [0.0, 0.1, np.nan]),
+        ([0.4, 0.3, -0.1], [0.4, 0.3, 0.0]),
+    ],
+)
+def test_the_best_moves_to_its_witnesses_and_the_others_with_it(finals, expected):
+    """The kinder one from above, the other from below; who has no score has none then."""
+    told = np.array([[0.5, 0.9, 0.5], [0.4, 0.1, np.nan]])
+    accuracy = resolve_metric("accuracy", "the test")
+    found = _finals._possible(np.array(finals), told, accuracy)
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def test_models_of_several_labels_are_compared():
+    """What neighbors say of rows they have not seen outweighs V, as it does for one label."""
+    X, y = make_multilabel_classification(150, n_classes=4, random_state=0)
+    grid = {"n_neighbors": [1, 5, 15]}
+    search = GridSearchLZO(KNeighborsClassifier(), grid, scoring="f1_micro", random_state=0)
+    results = search.fit(X, y).cv_results_
+    np.testing.assert_array_equal(results["rank_test_score"], [3, 2, 1])
+    np.testing.assert_array_equal(np.argsort(results["mean_unseen_score"]), [0, 1, 2])

@@ -7,10 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import config_context
-from sklearn.datasets import make_classification
+from sklearn.base import clone
+from sklearn.datasets import make_classification, make_multilabel_classification
 from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.metrics import get_scorer, log_loss, make_scorer, r2_score
+from sklearn.metrics import get_scorer, log_loss, make_scorer, r2_score, roc_auc_score
+from sklearn.multioutput import ClassifierChain
 
 from leavezero.augment import ValidationSet
 from leavezero.engine import Replicates, resolve_metric, score_replicates
@@ -28,6 +31,7 @@ def score(model, V, metric, classes=(0, 1), n_replicates=1):
     return found
 
 
+CHAIN = ClassifierChain(LogisticRegression(), random_state=0)
 METRICS = ["accuracy", "balanced_accuracy", "roc_auc", "neg_log_loss", "f1", "neg_brier_score"]
 
 
@@ -145,3 +149,35 @@ def test_parameters_of_a_metric_reach_the_scorer():
         (own,), (moved,) = score_replicates(model, rows, [plain, adjusted])
     assert own == pytest.approx(0.5)
     assert moved == pytest.approx(0.0)
+
+
+@pytest.mark.parametrize("metric", ["roc_auc", "average_precision", "f1_micro"])
+@pytest.mark.parametrize("model", [RandomForestClassifier(5, random_state=0), CHAIN], ids=repr)
+def test_probabilities_of_several_outputs_reach_the_scorer(model, metric):
+    """Whether they are a list with an array an output, or one array."""
+    X, y = make_multilabel_classification(60, n_classes=3, random_state=0)
+    fitted = clone(model).fit(X, y)
+    found = score(fitted, ValidationSet(X, y), metric, classes=None)[0]
+    assert found == pytest.approx(get_scorer(metric)(fitted, X, y))
+
+
+@pytest.mark.parametrize("metric", ["neg_log_loss", "roc_auc_ovr"])
+def test_a_class_that_a_model_has_not_met_is_impossible_to_it(metric, rng):
+    """Its probability is zero, and no other class is taken for it."""
+    X, y = rng.normal(size=(90, 2)), np.repeat(["a", "b", "c"], 30)
+    model = LogisticRegression().fit(X[y != "b"], y[y != "b"])
+    chances = np.insert(model.predict_proba(X), 1, 0.0, axis=1)
+    found = score(model, ValidationSet(X, y), metric, classes=np.unique(y))[0]
+    if metric == "neg_log_loss":
+        assert found == pytest.approx(-log_loss(y, chances), rel=1e-5)
+    else:
+        assert found == pytest.approx(roc_auc_score(y, chances, multi_class="ovr"))
+
+
+@pytest.mark.parametrize("size", [1e-25, 1e25])
+def test_losses_of_any_size_are_told_apart(size, rng):
+    """Squares of small and large numbers are neither nothing nor infinite."""
+    X, y = rng.normal(size=(50, 2)), size * rng.normal(size=50)
+    model = LinearRegression().fit(X, y)
+    found = score(model, ValidationSet(X, y), "neg_mean_squared_error", classes=None)[0]
+    assert found == pytest.approx(get_scorer("neg_mean_squared_error")(model, X, y), rel=1e-6)

@@ -5,14 +5,17 @@ import pickle
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import BaggingClassifier, RandomForestClassifier, VotingClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import KFold, ShuffleSplit
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.preprocessing import MinMaxScaler, StandardScaler, TargetEncoder
 from sklearn.svm import SVC
 
 from leavezero._random import with_seed
+from leavezero.engine._digest import digest
 from leavezero.engine._mold import Mold, configure
 
 SEED = 5
@@ -21,6 +24,8 @@ NESTED = make_pipeline(make_pipeline(StandardScaler(), MinMaxScaler()), RandomFo
 LOGISTIC = LogisticRegression()
 VOTERS = VotingClassifier([("a", SVC()), ("b", LogisticRegression())])
 BAGGED = BaggingClassifier(SVC())
+CALIBRATED = CalibratedClassifierCV(SVC(), cv=KFold(shuffle=True))
+ENCODED = make_pipeline(TargetEncoder(), LogisticRegression())
 FROZEN = FrozenEstimator(Ridge().fit([[0.0], [1.0]], [0.0, 1.0]))
 
 
@@ -57,6 +62,13 @@ CASES = [
     (Doubled(), {"size": 3}),
     (Sum(), {"size": 3}),
     (PIPELINE, {}),
+    (CALIBRATED, {"method": "isotonic"}),
+    (CALIBRATED, {"cv": ShuffleSplit()}),
+    (ENCODED, {"logisticregression__C": 3.0}),
+    (ENCODED, {"targetencoder__cv": 3}),
+    (ENCODED, {"targetencoder__target_type": "continuous"}),
+    (ENCODED, {"targetencoder__shuffle": False}),
+    (ENCODED, {"targetencoder__random_state": 3}),
 ]
 
 
@@ -89,6 +101,13 @@ def test_casts_share_nothing_that_a_fit_could_change(estimator, settings):
     assert not parts[0] & parts[1]
     assert not parts[0] & parts[2]
     assert repr(estimator) == before
+
+
+def test_seeded_splitters_leave_a_model_what_a_journal_knows_it_by():
+    """The same in every run, and the user's own has no seed."""
+    names = {digest(Mold(clone(CALIBRATED)).cast({"method": "isotonic"}, SEED)) for _ in range(2)}
+    assert len(names) == 1
+    assert CALIBRATED.cv.random_state is None
 
 
 def test_a_container_in_the_settings_is_not_shared():

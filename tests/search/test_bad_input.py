@@ -5,9 +5,9 @@ import pytest
 from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.semi_supervised import LabelSpreading
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
@@ -79,6 +79,15 @@ def test_a_class_with_a_single_row():
     with pytest.warns(SmallClassWarning, match="Class 1 has a single row"):
         fitted = search().fit(X, [0, 0, 0, 0, 0, 1])
     assert fitted.n_fits_ == 2
+
+
+def test_a_count_that_came_once():
+    """The numbers of a regressor are no classes: nothing is warned of, and nothing stratified."""
+    counts = np.arange(60) % 6 + np.where(np.arange(60) == 0, 6, 0)
+    rows = np.random.default_rng(0).normal(size=(60, 3))
+    fitted = search(estimator=Ridge(), param_grid={"alpha": [0.1, 1.0]}, confirm=2, random_state=0)
+    report = fitted.fit(rows, counts).trust()
+    assert report["LZ08"].sentence == "The target is not one column of classes."
 
 
 def test_numbers_as_classes():
@@ -187,6 +196,21 @@ def test_scores_that_are_all_nan():
 
     with pytest.raises(AllCandidatesFailedError, match="Every score of GridSearchLZO is NaN"):
         search(estimator=Unsure(), param_grid={}).fit(X, Y)
+
+
+@pytest.mark.parametrize("last", [LogisticRegression(), SVC()], ids=repr)
+def test_rows_of_v_that_candidates_cannot_take(last, rng):
+    """Who would refuse V's rows by itself is not scored on them with others; a way out is told."""
+    rows = rng.normal(size=(60, 2))
+    least = rows.min(axis=0)
+    pipeline = make_pipeline(FunctionTransformer(lambda X: np.sqrt(X - least)), last)
+    grid = {f"{pipeline.steps[-1][0]}__C": [0.1, 1.0, 10.0, 100.0]}
+    said = r"draw V between these, with augmenter=LabelInvariantMixup\(\)(.|\n)*contains NaN"
+    with (
+        np.errstate(invalid="ignore"),
+        pytest.raises(AllCandidatesFailedError, match=said),
+    ):
+        search(estimator=pipeline, param_grid=grid).fit(rows, rows[:, 0] > 0)
 
 
 def test_a_candidate_with_a_nan_score_is_never_chosen():

@@ -2,11 +2,13 @@
 
 import numpy as np
 import optuna
+import pandas as pd
 import pytest
 from sklearn.svm import SVC
 
 from leavezero import (
     CandidateSearchLZO,
+    GivenValidationSet,
     GridSearchLZO,
     HalvingGridSearchLZO,
     HalvingRandomSearchLZO,
@@ -61,6 +63,11 @@ def make(request):
         ((X, None), "requires y to be passed"),
         ((X[:0], Y[:0]), "has 0 rows"),
         ((X[:1], Y[:1]), "1 sample"),
+        (
+            (X[:, :0], Y),
+            r"X given to {} has 0 feature\(s\) \(shape=\(60, 0\)\).* Give at least one",
+        ),
+        ((pd.DataFrame(index=range(60)), Y), r"X given to {} has 0 feature\(s\)"),
         ((X, Y[:-1]), "inconsistent numbers of samples"),
         ((X, np.where(Y == 1, np.nan, 0.0)), "NaN"),
         ((X, np.zeros(60, dtype=int)), "has one class only, 0"),
@@ -68,7 +75,7 @@ def make(request):
 )
 def test_data_that_nothing_can_be_learned_from(make, data, message):
     """Before anything is drawn or fitted."""
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=message.format(make.owner)):
         make().fit(*data)
 
 
@@ -87,6 +94,10 @@ def test_data_that_nothing_can_be_learned_from(make, data, message):
         ({"select": "worst"}, 'select of {} must be "best", "one_se", "vote"'),
         ({"confirm": 0}, 'confirm of {} must be None, "auto" or a positive int'),
         ({"error_score": "ignore"}, 'error_score of {} must be a number or "raise"'),
+        ({"verbose": "a"}, "verbose of {} must be an int, got 'a'. Use 0 to hear nothing"),
+        ({"verbose": None}, "verbose of {} must be an int, got None"),
+        ({"augmenter": GivenValidationSet(X[:0], Y[:0])}, "augmenter of {} .* with 0 rows. Give"),
+        ({"augmenter": GivenValidationSet([], [])}, "augmenter of {} .* with 0 rows. Give"),
         ({"random_state": "seed"}, "random_state must be None, a non-negative int"),
     ],
 )
@@ -94,6 +105,24 @@ def test_parameters_that_mean_nothing(make, more, message):
     """Which one, of which search, what is allowed, what came."""
     with pytest.raises(ValueError, match=message.format(make.owner)):
         make(**more).fit(X, Y)
+
+
+@pytest.mark.parametrize("lazy", ["X", "y"])
+def test_a_frame_that_is_not_read_yet(make, lazy):
+    """Install polars to run it: it is no dependency of ours."""
+    pl = pytest.importorskip("polars", reason="pip install polars")
+    data = {"X": X, "y": Y} | {lazy: pl.DataFrame({"a": Y}).lazy()}
+    said = rf"{lazy} given to {make.owner} is a LazyFrame, .* Give {lazy}\.collect\(\)"
+    with pytest.raises(TypeError, match=said):
+        make().fit(**data)
+
+
+@pytest.mark.parametrize("member", [(SVC(),), (SVC(), {}, 3), []])
+def test_a_candidate_that_is_no_pair(member):
+    """Its name and what came are told."""
+    said = r"candidates of CandidateSearchLZO must map strings to .* pairs .*, got 'a': [(\[]"
+    with pytest.raises(ValueError, match=said):
+        CandidateSearchLZO({"a": member}).fit(X, Y)
 
 
 def test_an_estimator_that_is_none(make):

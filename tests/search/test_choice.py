@@ -1,12 +1,14 @@
 """refit, select, confirm, several metrics, and what a search tells of its choice."""
 
+import re
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris, make_classification
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, make_scorer
-from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.model_selection import GroupKFold, StratifiedKFold, cross_val_score
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
@@ -139,11 +141,13 @@ def test_confirm_runs_folds_for_contenders_only():
 def test_an_interrupt_of_the_folds_keeps_the_choice_by_v():
     """What all candidates' fits have found is not lost with the folds; the interrupt is raised."""
 
-    class Interrupted(StratifiedKFold):
-        def split(self, X, y=None, groups=None):
-            raise KeyboardInterrupt
+    class Interrupted(SVC):
+        def fit(self, X, y):
+            if len(y) < len(Y):
+                raise KeyboardInterrupt
+            return super().fit(X, y)
 
-    fitted = search(confirm=2, confirm_cv=Interrupted(3))
+    fitted = search(estimator=Interrupted(), confirm=2, confirm_cv=3)
     with pytest.raises(KeyboardInterrupt):
         fitted.fit(X, Y)
     plain = search().fit(X, Y)
@@ -185,6 +189,44 @@ def test_confirm_is_a_number_of_candidates(confirm):
         search(confirm=confirm).fit(X, Y)
     with pytest.raises(ValueError, match="confirm of GridSearchLZO decides by a metric"):
         search(confirm=1, refit=lambda results: 0).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("confirm_cv", "why"),
+    [
+        (GroupKFold(3), "The 'groups' parameter should not be None"),
+        (1, "n_splits=2 or more, got n_splits=1"),
+        (0, "n_splits=2 or more, got n_splits=0"),
+        (100, "n_splits=100 cannot be greater"),
+        ("abc", "Expected `cv` as an integer"),
+        ([3, 4], "cannot unpack"),
+    ],
+)
+@pytest.mark.parametrize("confirm", [2, "auto"])
+def test_folds_are_refused_before_the_first_fit(confirm, confirm_cv, why):
+    """The message names the parameter, what is allowed and what came."""
+
+    class Fitted(SVC):
+        def fit(self, X, y):
+            raise AssertionError
+
+    wrong = search(estimator=Fitted(), confirm=confirm, confirm_cv=confirm_cv, error_score="raise")
+    said = "confirm_cv of GridSearchLZO must be an int above 1, a splitter or pairs of rows, got"
+    with pytest.raises(ValueError, match=rf"{said} .*: .*{re.escape(why)}.* Use 2 to 10, as"):
+        wrong.fit(X, Y)
+
+
+def test_a_candidate_without_a_model_cannot_be_picked():
+    """A callable refit hears which row it was, and why."""
+    said = (
+        r"refit of GridSearchLZO returned row 0, whose candidate failed: .*InvalidParameterError: "
+        r"The 'C' parameter of SVC .* Got -1 instead\. Return the row of another candidate\."
+    )
+    with (
+        pytest.warns(CandidateFailedWarning, match="1 of 3 candidates"),
+        pytest.raises(ValueError, match=said),
+    ):
+        search(grid={"C": [-1, 1, 10]}, refit=lambda results: 0).fit(X, Y)
 
 
 def test_training_scores_on_request():

@@ -284,9 +284,9 @@ def test_the_only_candidate_is_what_its_own_fit_gives(data):
 
 
 def test_more_draws_than_there_are_candidates_warn(data):
-    """scikit-learn's own warning is heard, and each candidate is fitted once."""
+    """The warning names our own grid search, and each candidate is fitted once."""
     search = randomized(SVC(), {"C": [1, 2], "kernel": ["rbf", "linear"]}, n_iter=9)
-    with pytest.warns(UserWarning, match=r"parameters 4 is smaller than n_iter=9"):
+    with pytest.warns(UserWarning, match="n_iter of RandomizedSearchLZO is 9, and there are 4"):
         search.fit(*data)
     assert search.n_fits_ == 4
 

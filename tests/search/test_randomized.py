@@ -6,7 +6,7 @@ from scipy.stats import loguniform, randint
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from leavezero import RandomizedSearchLZO
+from leavezero import HalvingRandomSearchLZO, RandomizedSearchLZO
 
 
 def test_candidates_are_drawn_from_the_distributions(iris):
@@ -39,6 +39,20 @@ def test_the_search_of_the_same_seed_sees_the_same_v(iris):
         for n in (1, 3)
     )
     assert np.array_equal(few.validation_set_.X, many.validation_set_.X)
+
+
+@pytest.mark.parametrize("kind", [RandomizedSearchLZO, HalvingRandomSearchLZO])
+def test_a_space_with_fewer_candidates_is_tried_whole(iris, kind):
+    """One warning, in words of ours."""
+    name = "n_iter" if kind is RandomizedSearchLZO else "n_candidates"
+    search = kind(SVC(), {"C": [1, 10]}, random_state=0, **{name: 5})
+    with pytest.warns(UserWarning, match="all are tried") as heard:
+        search.fit(*iris)
+    assert [str(one.message) for one in heard] == [
+        f"{name} of {kind.__name__} is 5, and there are 2 candidates: all are tried, as "
+        "GridSearchLZO does without a number."
+    ]
+    assert set(search.cv_results_["param_C"]) == {1, 10}
 
 
 @pytest.mark.parametrize("n_iter", [0, 2.5, None])

@@ -282,6 +282,9 @@ def test_a_pruner_ends_candidates_pass_by_pass():
     assert passes.min() < 4
     assert search.best_estimator_.t_ == pytest.approx(4 * len(Y) + 1)
     assert_same(search, make(2).fit(X, Y))
+    search = make(1).set_params(refit=lambda results: int(np.argmin(results["n_passes"])))
+    with pytest.raises(ValueError, match=r"returned row \d+, whose candidate was pruned\. Return"):
+        search.fit(X, Y)
 
 
 @pytest.mark.parametrize(

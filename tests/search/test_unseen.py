@@ -1,21 +1,24 @@
 """The second witness: rows that a model has not seen, from its one fit."""
 
 import numpy as np
+import optuna
 import pytest
+from sklearn.compose import TransformedTargetRegressor
 from sklearn.datasets import load_iris, make_classification, make_regression
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import make_scorer, roc_auc_score
 from sklearn.model_selection import LeaveOneOut, cross_val_predict
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from leavezero import (
     CandidateSearchLZO,
+    GivenValidationSet,
     GridSearchLZO,
     HalvingGridSearchLZO,
     LabelInvariantMixup,
@@ -108,8 +111,6 @@ def test_numbers_have_it_too():
 def test_notes_say_why_there_is_none():
     """A supervised step, a metric that looks at rows, responses that do not suffice, a doubt."""
     chosen = make_pipeline(SelectKBest(k=2), LogisticRegression())
-    notes = GridSearchLZO(chosen, {}, **FEW).fit(X, Y)
-    assert "unseen_note" not in notes.cv_results_  # nobody could have looked
     models = {"chosen": chosen, "plain": LogisticRegression()}
     results = CandidateSearchLZO(models, **FEW).fit(X, Y).cv_results_
     assert "the step 'selectkbest'" in results["unseen_note"][0]
@@ -123,6 +124,59 @@ def test_notes_say_why_there_is_none():
     doubted = GridSearchLZO(SVC(C=1e-3), {}, **FEW).fit(X, Y)
     assert "free support vectors" in doubted.cv_results_["unseen_note"][0]
     assert np.isnan(doubted.cv_results_["mean_unseen_score"][0])
+
+
+@pytest.mark.parametrize(
+    ("model", "note"),
+    [
+        (Ridge(positive=True), "positive"),
+        (DecisionTreeRegressor(max_depth=2), "no family knows DecisionTreeRegressor"),
+        (TransformedTargetRegressor(Ridge()), "no family knows TransformedTargetRegressor"),
+        (LogisticRegression(l1_ratio=1, solver="liblinear"), "l1"),
+        (make_pipeline(SelectKBest(k=2), LogisticRegression()), "the step 'selectkbest'"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_search_in_which_nobody_can_be_asked_says_why(model, note):
+    """The columns are there without a figure, V speaks alone, and no report shows them."""
+    search = GridSearchLZO(model, {}, **FEW).fit(X, Y)
+    results = search.cv_results_
+    assert np.isnan(results["mean_unseen_score"]).all()
+    assert results["unseen_kind"].tolist() == [None]
+    assert note in results["unseen_note"][0]
+    assert results["mean_test_score"] == results["mean_augmented_score"]
+    assert search.trust()["LZ06"].level == "not applicable"
+    assert ">unseen rows<" not in search.to_html()
+    alone = GridSearchLZO(model, {}, unseen="off", **FEW).fit(X, Y)
+    assert "unseen_note" not in alone.cv_results_
+
+
+def test_every_metric_has_its_column_where_nobody_can_be_asked():
+    """As it has where somebody can."""
+    search = GridSearchLZO(
+        DecisionTreeClassifier(), {}, scoring=["accuracy", "f1"], refit=False, **FEW
+    ).fit(X, Y)
+    assert np.isnan(search.cv_results_["mean_unseen_accuracy"]).all()
+    assert np.isnan(search.cv_results_["mean_unseen_f1"]).all()
+
+
+def test_rows_of_the_users_own_need_no_second_witness():
+    """The note says so."""
+    own = GivenValidationSet(X[:40], Y[:40])
+    search = GridSearchLZO(KNeighborsClassifier(), {}, augmenter=own).fit(X[40:], Y[40:])
+    assert "rows of the user's own" in search.cv_results_["unseen_note"][0]
+
+
+def test_proposed_candidates_say_why_they_are_not_asked():
+    """Each by its own parameters, and by the estimator's where it could be asked itself."""
+    values = {"positive": [True, False]}
+    both = optuna.samplers.GridSampler(values)
+    search = OptunaSearchLZO(Ridge(positive=True), values, sampler=both, **FEW).fit(X, Y)
+    notes = dict(
+        zip(search.cv_results_["param_positive"], search.cv_results_["unseen_note"], strict=True)
+    )
+    assert "positive" in notes[True]
+    assert notes[False] == "the estimator as it was given cannot be asked"
 
 
 def _by_hand(model, X, y):
@@ -142,7 +196,8 @@ def test_rows_in_groups_are_not_left_out_alone():
     """A row's group would stay behind: V speaks alone, and "only" is refused."""
     groups = np.arange(len(Y)) % 6
     search = GridSearchLZO(KNeighborsClassifier(), NEIGHBORS, **FEW).fit(X, Y, groups=groups)
-    assert "mean_unseen_score" not in search.cv_results_
+    assert np.isnan(search.cv_results_["mean_unseen_score"]).all()
+    assert "a row's group would stay behind" in search.cv_results_["unseen_note"][0]
     with pytest.raises(ValueError, match="whose group would stay behind"):
         GridSearchLZO(KNeighborsClassifier(), NEIGHBORS, unseen="only").fit(X, Y, groups=groups)
 
@@ -232,3 +287,12 @@ def test_iris_agrees_with_leave_one_out_to_the_row():
     search = GridSearchLZO(KNeighborsClassifier(), {"n_neighbors": [7]}, unseen="only")
     said = cross_val_predict(KNeighborsClassifier(7), data, labels, cv=LeaveOneOut())
     assert search.fit(data, labels).best_score_ == pytest.approx(np.mean(said == labels), abs=0.01)
+
+
+def test_regressors_of_few_whole_numbers_are_compared_by_numbers(rng):
+    """Zeros and ones are no labels to them, so that each has a bias of its own."""
+    X = rng.normal(size=(200, 5))
+    y = (X[:, 0] + rng.normal(size=200) > 0).astype(float)
+    grid = {"n_neighbors": [1, 5, 25]}
+    results = GridSearchLZO(KNeighborsRegressor(), grid, random_state=0).fit(X, y).cv_results_
+    assert np.ptp(results["mean_test_score"] - results["mean_augmented_score"]) > 0.01

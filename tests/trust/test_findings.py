@@ -177,6 +177,52 @@ def test_the_edge_of_the_grid_is_noted_unless_the_inside_does_as_well():
     assert finding("LZ07", drawn(ballot=ballot(params=names))).level == "not applicable"
 
 
+@pytest.mark.parametrize(
+    ("name", "values", "won", "level"),
+    [
+        ("C", [1e-4, 1e-3, 1], 1, "note"),
+        ("C", [1.0, 10.0, 100.0], 1.0, "note"),
+        ("svc__C", [0.01, 0.1, 1.0], 1.0, "note"),
+        ("shift", [-2, -1, 0], 0, "note"),
+        ("alpha", [0.0, 0.1, 1.0], 0.0, "ok"),
+        ("max_depth", [1, 2, 3], 1, "ok"),
+        ("l1_ratio", [0.1, 0.5, 1.0], 1.0, "ok"),
+        ("forest__max_features", [0.3, 0.6, 1.0], 1.0, "ok"),
+    ],
+)
+def test_an_end_is_natural_where_the_parameter_ends(name, values, won, level):
+    """LZ07 knows the first of a count, the whole of a share and nothing at all."""
+    scores = [0.9 if value == won else 0.5 for value in values]
+    tried = drawn(ballot=ballot(scores, params=[{name: value} for value in values]))
+    assert finding("LZ07", tried).level == level
+
+
+@pytest.mark.parametrize("n_columns", [3, 20])
+def test_rows_that_come_several_times_are_no_measure(n_columns):
+    """LZ03 does not divide by the rounding of a distance, and LZ11 counts them all."""
+    X, y = made(n_columns=n_columns)
+    X, y = np.repeat(X[:50], 3, axis=0), np.repeat(y[:50], 3)
+    V = ValidationSet(*made(60, n_columns, seed=1))
+    found = examine(Evidence(X, y, np.array([0, 1]), V, None), ["LZ03", "LZ11"])
+    assert found["LZ03"].level == "not applicable"
+    assert found["LZ03"].sentence == "Every given row has a twin."
+    assert found["LZ11"].figure == 1.0
+
+
+@pytest.mark.parametrize("size", [1e155, 1e160, 1e200, 1e300])
+def test_numbers_too_large_for_distances_get_a_report(size):
+    """Findings about distances do not apply, and say so."""
+    X, y = made()
+    rng = np.random.default_rng(0)
+    X, y = X[rng.permutation(120)] * [size, 1.0, 1.0], rng.permutation(y)
+    V = ValidationSet(X[:50], y[:50])
+    report = examine(Evidence(X, y, np.array([0, 1]), V, GivenValidationSet(V.X, V.y)))
+    for code in ("LZ03", "LZ11"):
+        assert report[code].level == "not applicable"
+        assert report[code].sentence == "Numbers are too large for distances between rows."
+    assert "\n" not in report["LZ02"].sentence
+
+
 def test_small_classes_are_counted():
     """LZ08 names the smallest class."""
     X, _ = made()
@@ -209,6 +255,8 @@ def test_luck_on_v_is_counted_in_standard_errors():
     lucky = finding("LZ10", drawn(ballot=ballot(corrected=0.85)))
     assert (lucky.level, lucky.figure) == ("warning", pytest.approx(2.5))
     assert finding("LZ10", drawn(ballot=ballot())).level == "ok"
+    steady = ballot(corrected=0.9 - 1e-14, standard_error=1e-17)
+    assert finding("LZ10", drawn(ballot=steady)).level == "ok"
 
 
 def test_times_twins_groups_and_sorted_targets_are_noticed():

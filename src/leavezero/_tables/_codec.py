@@ -16,9 +16,11 @@ from leavezero._tables._columns import (
     encode_objects,
     encode_pandas,
     encode_polars,
+    read_numbers,
     read_objects,
     read_pandas,
     read_polars,
+    rounded,
 )
 from leavezero._tables._rows import is_pandas, is_polars
 from leavezero._typing import Bools, Floats, Table
@@ -44,18 +46,27 @@ class TableCodec:
     template: Any = None
 
     @classmethod
-    def of(cls, X: Table) -> "TableCodec":
-        """Learn how a frame, a checked array or a sparse matrix is written as numbers."""
+    def of(cls, X: Table, *, whole_floats: bool = False) -> "TableCodec":
+        """Learn how a frame, a checked array or a sparse matrix is written as numbers.
+
+        ``whole_floats`` is whether floats without a fraction count as whole numbers.
+        """
         if is_pandas(X):
-            columns = tuple(read_pandas(X.iloc[:, at]) for at in range(X.shape[1]))
+            columns = tuple(read_pandas(X.iloc[:, at], whole_floats) for at in range(X.shape[1]))
             return cls("pandas", columns, X.iloc[:0])
         if is_polars(X):
-            return cls("polars", tuple(read_polars(X[name]) for name in X.columns), X.clear())
+            columns = tuple(read_polars(X[name], whole_floats) for name in X.columns)
+            return cls("polars", columns, X.clear())
         if not sparse.issparse(X) and X.dtype.kind == "O":
-            return cls("objects", tuple(read_objects(X[:, at]) for at in range(X.shape[1])))
+            columns = tuple(read_objects(X[:, at], whole_floats) for at in range(X.shape[1]))
+            return cls("objects", columns)
         whole = X.dtype.kind in "iub"
-        column = Column(ColumnKind.WHOLE if whole else ColumnKind.NUMBER, X.dtype)
-        return cls("sparse" if sparse.issparse(X) else "array", (column,) * X.shape[1])
+        if sparse.issparse(X):
+            column = Column(ColumnKind.WHOLE if whole else ColumnKind.NUMBER, X.dtype)
+            return cls("sparse", (column,) * X.shape[1])
+        lines = X.astype(np.float64, copy=False).T
+        columns = tuple(read_numbers(line, X.dtype, whole, whole_floats) for line in lines)
+        return cls("array", columns)
 
     @cached_property
     def categories(self) -> Bools:
@@ -90,7 +101,8 @@ class TableCodec:
         """Return numbers as a table of this format.
 
         Whole numbers are rounded at random, up as often as their fraction says, so that their
-        mean is kept and no value leaves the range of its parents. Without any no rng is needed.
+        mean is kept and no value leaves the range of its parents; a few numbers with gaps between
+        them are codes, and stay the given ones. Without any whole numbers no rng is needed.
         """
         if self.container == "sparse":
             return self._decode_sparse(numbers, rng)
@@ -121,7 +133,9 @@ class TableCodec:
             return numbers
         assert rng is not None
         numbers = numbers.copy()
-        numbers[:, whole] = np.floor(numbers[:, whole] + rng.random((len(numbers), whole.sum())))
+        chances = rng.random((len(numbers), whole.sum()))
+        for at, chance in zip(np.flatnonzero(whole), chances.T, strict=True):
+            numbers[:, at] = rounded(numbers[:, at], self.columns[at], chance)
         return numbers
 
     def _decode_sparse(self, numbers: Any, rng: np.random.Generator | None) -> Any:

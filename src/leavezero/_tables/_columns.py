@@ -8,6 +8,10 @@ import numpy as np
 
 from leavezero._typing import AnyArray, Floats
 
+FEW_VALUES = 20
+OFTEN = 5  # times that a code comes in the mean
+FIRST_CELLS = 1_000  # which show most columns to have more values
+
 
 class ColumnKind(Enum):
     """What the numbers of an encoded column mean."""
@@ -22,7 +26,8 @@ class ColumnKind(Enum):
 class Column:
     """How one column is written as numbers; a missing cell is NaN.
 
-    Categories are written as their position in ``values``, which holds what occurs.
+    Categories are written as their position in ``values``, which holds what occurs. Of whole
+    numbers it holds what occurs if that is little, comes often and has gaps: they are codes then.
     """
 
     kind: ColumnKind
@@ -30,16 +35,37 @@ class Column:
     values: AnyArray | None = None
 
 
-def read_pandas(series: Any) -> Column:
+def read_numbers(numbers: Floats, dtype: Any, whole: bool, whole_floats: bool) -> Column:
+    """Learn what numbers a column holds: floats may be whole numbers too."""
+    there = numbers[~np.isnan(numbers)]
+    if not whole and not (whole_floats and np.array_equal(there, np.rint(there))):
+        return Column(ColumnKind.NUMBER, dtype)
+    few = min(FEW_VALUES, len(there) // OFTEN)
+    many = len(np.unique(there[:FIRST_CELLS])) > few
+    values = there[:0] if many else np.unique(there)
+    has_gaps = len(values) > 1 and values[-1] - values[0] >= len(values)
+    return Column(ColumnKind.WHOLE, dtype, values if has_gaps and len(values) <= few else None)
+
+
+def rounded(numbers: Floats, column: Column, chances: Floats) -> Floats:
+    """Return whole numbers, the upper neighbor as often as the way to it says."""
+    if column.values is None:
+        return np.floor(numbers + chances)
+    above = np.clip(np.searchsorted(column.values, numbers), 1, len(column.values) - 1)
+    low, high = column.values[above - 1], column.values[above]
+    nearest = np.where(numbers - low > chances * (high - low), high, low)
+    return np.where(np.isnan(numbers), np.nan, nearest)
+
+
+def read_pandas(series: Any, whole_floats: bool) -> Column:
     """Learn how a column of a pandas frame is written as numbers."""
     dtype = series.dtype
     if getattr(dtype, "kind", "O") in "mM":
         return Column(ColumnKind.TIME, dtype)
     kind = getattr(dtype, "kind", "O")
-    if not hasattr(dtype, "categories") and kind == "f":
-        return Column(ColumnKind.NUMBER, dtype)
-    if not hasattr(dtype, "categories") and kind in "iu":
-        return Column(ColumnKind.WHOLE, dtype)
+    if not hasattr(dtype, "categories") and kind in "fiu":
+        numbers = series.to_numpy(dtype=np.float64, na_value=np.nan)
+        return read_numbers(numbers, dtype, kind != "f", whole_floats)
     return Column(ColumnKind.CATEGORY, dtype, _sorted_values(series.dropna().unique().tolist()))
 
 
@@ -70,13 +96,12 @@ def decode_pandas(numbers: Floats, column: Column) -> Any:
     return pd.Series(numbers).astype(column.dtype)
 
 
-def read_polars(series: Any) -> Column:
+def read_polars(series: Any, whole_floats: bool) -> Column:
     """Learn how a column of a polars frame is written as numbers."""
     dtype = series.dtype
-    if dtype.is_float():
-        return Column(ColumnKind.NUMBER, dtype)
-    if dtype.is_integer():
-        return Column(ColumnKind.WHOLE, dtype)
+    if dtype.is_numeric():
+        numbers = _polars_numbers(series)
+        return read_numbers(numbers, dtype, not dtype.is_float(), whole_floats)
     if dtype.is_temporal():
         return Column(ColumnKind.TIME, dtype)
     return Column(
@@ -86,13 +111,15 @@ def read_polars(series: Any) -> Column:
 
 def encode_polars(series: Any, column: Column) -> Floats:
     """Return a column as numbers."""
-    import polars as pl  # installed: the user brought a frame
-
     if column.kind is ColumnKind.CATEGORY:
         return _positions(series.to_list(), series.is_null().to_numpy(), column)
-    if column.kind is ColumnKind.TIME:
-        series = series.to_physical()
-    return series.cast(pl.Float64).fill_null(np.nan).to_numpy()
+    return _polars_numbers(series.to_physical() if column.kind is ColumnKind.TIME else series)
+
+
+def _polars_numbers(series: Any) -> Floats:
+    import polars as pl  # installed: the user brought a frame
+
+    return np.asarray(series.cast(pl.Float64).fill_null(np.nan).to_numpy())
 
 
 def decode_polars(name: str, numbers: Floats, column: Column) -> Any:
@@ -116,15 +143,15 @@ def decode_polars(name: str, numbers: Floats, column: Column) -> Any:
     return series.set(pl.Series(missing), None) if missing.any() else series
 
 
-def read_objects(column: AnyArray) -> Column:
-    """Learn how a column of a numpy array of objects is written as numbers."""
+def read_objects(column: AnyArray, whole_floats: bool) -> Column:
+    """Learn how a column of an array of objects is written as numbers."""
     missing = _missing_objects(column)
     try:
-        column[~missing].astype(np.float64)
+        numbers = column[~missing].astype(np.float64)
     except (TypeError, ValueError):
         values = _sorted_values(list(dict.fromkeys(column[~missing].tolist())))
         return Column(ColumnKind.CATEGORY, object, values)
-    return Column(ColumnKind.NUMBER, object)
+    return read_numbers(numbers, object, False, whole_floats)
 
 
 def encode_objects(column: AnyArray, how: Column) -> Floats:

@@ -119,9 +119,9 @@ def _auto(X: Table, target: Target, grouped: bool, dear: bool, several: bool) ->
     shape = _shape(X)
     if len(shape) > 2:
         return Choice(ImageAugmenter(shape[1:]), "X holds images")
-    if target.kind == "combinations":
-        return Choice(LabelInvariantMixup(), "y has several outputs of classes")
     rows, what = _generator(X)
+    if target.kind == "combinations":
+        return Choice(rows, f"{what}, and y has several outputs of classes")
     if target.kind == "numbers":
         return _labeled(LabelInvariantMixup(), "y is numbers", target, dear, cheap=rows)
     many = shape[0] > MAX_CALIBRATED_ROWS or shape[1] > MAX_CALIBRATED_COLUMNS

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 from leavezero._random import seed_sequence, stream
 from leavezero._tables import TableCodec, is_pandas, is_polars, is_text
 from leavezero._typing import AnyArray, Floats, Ints, RandomState, Table
+from leavezero.augment._borders import Borders
 from leavezero.augment._target import Target
 from leavezero.augment._validation_set import ValidationSet
 
@@ -116,6 +117,7 @@ class TableAugmenter(BaseAugmenter):
     """
 
     takes: ClassVar[frozenset[str]] = frozenset()
+    mixes_rows: ClassVar[bool] = False  # new ones lie between given ones, of one group each
 
     def fit(
         self,
@@ -151,6 +153,9 @@ class TableAugmenter(BaseAugmenter):
         check_consistent_length(values, target.codes)
         self._refuse(values, target)
         self._target = target
+        self._borders = None
+        if self._codec is not None and not sparse.issparse(values):
+            self._borders = Borders.of(values)
         if target.kind == "classes":
             self.classes_ = target.labels
         self.n_rows_ = len(target)
@@ -170,9 +175,11 @@ class TableAugmenter(BaseAugmenter):
         if origins is not None and self._rows is not None:
             origins = self._rows[origins]
         X = draw.values
+        if self._borders is not None:
+            X = self._borders.kept(X)
         if self._codec is not None:
             rounding = stream(root, "rounding") if self._codec.whole.any() else None
-            X = self._codec.decode(draw.values, rounding)
+            X = self._codec.decode(X, rounding)
         return ValidationSet(X, self._target.restore(draw.codes, draw.numbers), origins=origins)
 
     def __sklearn_tags__(self) -> Any:
@@ -195,7 +202,7 @@ class TableAugmenter(BaseAugmenter):
             return np.asarray(X, dtype=object), None
         if is_polars(X) or (is_pandas(X) and not _all_numbers(X)):
             validate_data(self, X, skip_check_array=True)
-            codec = TableCodec.of(X)
+            codec = self._codec_of(X)
             return codec.encode(X), codec
         try:
             checked = validate_data(
@@ -206,10 +213,14 @@ class TableAugmenter(BaseAugmenter):
             if objects is None or objects.ndim != 2 or not _holds_strings(objects):
                 raise
             self.n_features_in_ = objects.shape[1]
-            codec = TableCodec.of(objects)
+            codec = self._codec_of(objects)
             return codec.encode(objects), codec
-        codec = TableCodec.of(X if is_pandas(X) else checked)
+        codec = self._codec_of(X if is_pandas(X) else checked)
         return (codec.encode(X) if is_pandas(X) else codec.encode(checked)), codec
+
+    def _codec_of(self, X: Table) -> TableCodec:
+        """Return how X is written as numbers: what lies between floats need not be whole."""
+        return TableCodec.of(X, whole_floats=not self.mixes_rows)
 
     def _refuse(self, values: Any, target: Target) -> None:
         """Raise one sentence if the data hold what this augmenter cannot take."""

@@ -87,7 +87,6 @@ class ClassConditionalAugmenter(TableAugmenter):
     True
     """
 
-    mixes_rows: ClassVar[bool] = False  # then groups are strata of their own
     learns_from: ClassVar[int | None] = None  # at most so many rows of a stratum; None for all
 
     def _fit(self, values: Any, target: Target, groups: Ints | None) -> None:

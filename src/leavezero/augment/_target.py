@@ -8,6 +8,7 @@ from sklearn.utils.validation import column_or_1d
 
 from leavezero._tables import plain
 from leavezero._typing import AnyArray, Floats, Ints
+from leavezero.augment._borders import Borders
 
 MAX_FLOAT_CLASSES = 20
 
@@ -67,10 +68,12 @@ class Target:
         return replace(self, codes=self.codes[rows], numbers=numbers)
 
     def restore(self, codes: Ints | None, numbers: Floats | None) -> AnyArray:
-        """Return new codes or numbers as the user wrote y."""
+        """Return new codes or numbers as the user wrote y; numbers keep to their borders."""
         if self.labels is not None:
             return self.labels[codes]
         assert numbers is not None
+        assert self.numbers is not None
+        numbers = Borders.of(self.numbers).kept(numbers)
         return (numbers if self.n_outputs else numbers[:, 0]).astype(self.dtype)
 
     def name(self, code: int) -> str:

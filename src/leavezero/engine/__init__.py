@@ -1,6 +1,7 @@
 """The engine: plan, fit each candidate once on all the data, respond, score, select."""
 
 from leavezero.engine._conclude import Conclusion, Confirmation, conclude, witness_of
+from leavezero.engine._confirm import make_folds
 from leavezero.engine._cost import fits_are_dear
 from leavezero.engine._draw import Replicates, draw_more, draw_replicates, replicate_size
 from leavezero.engine._finals import both_heard, with_finals
@@ -32,7 +33,7 @@ from leavezero.engine._select import (
 from leavezero.engine._statistics import Resampled, Witness, resample, standard_error
 from leavezero.engine._strategy import AllAtOnce, Strategy, Trial
 from leavezero.engine._threads import limited_threads
-from leavezero.engine._unseen import Sight, look
+from leavezero.engine._unseen import Sight, look, refusal
 from leavezero.engine._workers import Crew, crew_for
 from leavezero.engine._workers_handles import prepare_workers
 
@@ -89,9 +90,11 @@ __all__ = [
     "judge",
     "limited_threads",
     "look",
+    "make_folds",
     "optimism_of",
     "plan_of",
     "prepare_workers",
+    "refusal",
     "replicate_size",
     "resample",
     "resolve_limits",

@@ -20,7 +20,8 @@ class Testimony:
 
     ``on_v`` is V's plain score, ``unseen`` the score on rows that the model has not seen, NaN
     where it is not known. ``answers`` has a row for each of V's rows (some of them) and a column
-    a model: codes of labels, or numbers; or a third axis with the probability of each class.
+    a model: codes of labels, or numbers; or a third axis with the code of each output or the
+    probability of each class.
     """
 
     on_v: Floats
@@ -74,12 +75,14 @@ def combine(testimony: Testimony, references: Testimony | None = None) -> Floats
 def distances(first: AnyArray, second: AnyArray, scale: float = 1.0) -> Floats:
     """Return how differently each pair of models answers: a share of rows, or like one.
 
-    Labels: the share of rows that differ. Probabilities: the total variation, averaged over rows.
-    Numbers: the mean absolute difference over that of the targets from their median. Of numbers
-    and probabilities of many models only some rows are compared.
+    Labels: the share of rows that differ, or of cells of several outputs. Probabilities: the
+    total variation, averaged over rows. Numbers: the mean absolute difference over that of the
+    targets from their median. Of numbers and probabilities of many models only some rows are
+    compared.
     """
     if first.dtype.kind in "iub":
-        return disagreement(first, second)
+        cells = (np.swapaxes(a, 1, -1).reshape(-1, a.shape[1]) for a in (first, second))
+        return disagreement(*cells)
     same, thin = second is first, max(1, first.size * second.shape[1] // MOST_DIFFERENCES)
     first, second = first[::thin], second[::thin]
     unit = 2.0 if first.ndim == 3 else scale

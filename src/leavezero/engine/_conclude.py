@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from leavezero._typing import AnyArray, Floats, Ints
-from leavezero.engine._confirm import fold_scores, make_folds
+from leavezero._typing import Floats, Ints
+from leavezero.engine._confirm import Fold, fold_scores
 from leavezero.engine._draw import Replicates
 from leavezero.engine._finals import (
     augmented_scores,
@@ -31,8 +31,7 @@ class Confirmation:
     """At most so many candidates get folds."""
 
     n_candidates: int
-    cv: Any
-    groups: AnyArray | None = None
+    folds: Sequence[Fold]
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +67,10 @@ def conclude(
     finals = {name: _finals(job, records, name) for name in metric_names(records)}
     table = results_table(job, records, finals)
     moved = {name: _moved(records, finals[name], name) for name in finals}
-    resampled = {name: _add_intervals(table, job, name, moved[name], root) for name in moved}
+    resampled = {
+        name: _add_intervals(table, job, name, moved[name], root, _metric(job, records, name))
+        for name in moved
+    }
     winners = _winners(records)
     if job.main is None or not winners:
         return Conclusion(table, None)
@@ -77,10 +79,9 @@ def conclude(
     at, n_fits = rule.choose(standing), 0
     if confirmation is not None:
         chosen = standing.contenders[: confirmation.n_candidates]
-        folds = make_folds(confirmation.cv, job, confirmation.groups)
         candidates = [able[row].trial.candidate for row in chosen]
-        by_folds = fold_scores(job, candidates, folds, n_jobs).mean(axis=1)
-        n_fits = len(chosen) * len(folds)
+        by_folds = fold_scores(job, candidates, confirmation.folds, n_jobs).mean(axis=1)
+        n_fits = len(chosen) * len(confirmation.folds)
         at = _confirmed(standing, chosen, by_folds, rule)
         _add_confirmed(table, job.main, [winners[row] for row in chosen], by_folds)
     drawn, name = resampled[job.main].of(winners), type(rule).__name__
@@ -96,6 +97,11 @@ def _finals(job: Job, records: Sequence[Record], name: str) -> Floats:
     if name == job.main:
         return np.array([record.final for record in records])
     return final_scores(job, records, name)
+
+
+def _metric(job: Job, records: Sequence[Record], name: str) -> Metric:
+    """Return a metric; where each model has its own, that of the first."""
+    return metric_for(records[0].trial.candidate.estimator, metric_named(job, name))
 
 
 def witness_of(
@@ -180,10 +186,9 @@ def _ballot(
 ) -> Ballot:
     """Return the scores of those that could win, as a trust report wants them."""
     assert job.main is not None
-    metric = metric_for(records[0].trial.candidate.estimator, metric_named(job, job.main))
     silent = np.full(len(records), np.nan)
     return Ballot(
-        metric=metric.name,
+        metric=_metric(job, records, job.main).name,
         params=standing.params,
         scores=standing.scores,
         splits=standing.splits,
@@ -216,6 +221,7 @@ def _add_intervals(
     name: str,
     verdicts: Sequence[Verdict | None],
     root: np.random.SeedSequence,
+    metric: Metric,
 ) -> Resampled:
     """Add the ends of each score's interval; return the scores over resamples, NaN for some."""
     known = [row for row, verdict in enumerate(verdicts) if verdict is not None]
@@ -225,7 +231,8 @@ def _add_intervals(
         found = resample(_witness(job, [v for v in verdicts if v is not None], name), root)
         inside[known], outside[known] = found.inside, found.outside
     drawn = Resampled(inside, outside)
-    table[f"low_test_{name}"], table[f"high_test_{name}"] = drawn.interval()
+    for end, scores in zip(("low", "high"), drawn.interval(), strict=True):
+        table[f"{end}_test_{name}"] = np.clip(scores, metric.lowest, metric.highest)
     return drawn
 
 

@@ -27,32 +27,50 @@ from leavezero.engine._threads import limited_threads
 Fold = tuple[Ints, Ints]
 
 
-def make_folds(cv: Any, job: Job, groups: AnyArray | None) -> list[Fold]:
-    """Return the rows inside and outside of each fold; those of an int are shuffled.
+def make_folds(
+    cv: Any,
+    y: AnyArray,
+    groups: AnyArray | None,
+    labeled: Ints | None,
+    *,
+    classes: bool,
+    seed: int,
+    owner: str,
+) -> list[Fold]:
+    """Return the rows inside and outside of each fold, or raise; those of an int are shuffled.
 
     Rows without a label are inside every fold.
     """
-    rows = np.arange(len(job.y)) if job.labeled is None else job.labeled
-    y = job.y[rows]
-    classes = job.replicates.classes is not None
-    if job.labeled is not None and isinstance(cv, int | np.integer):
-        fewest = int(np.unique(y, return_counts=True)[1].min())
-        cv = max(2, min(cv, fewest))  # a class with few labels is in every fold
+    rows = np.arange(len(y)) if labeled is None else labeled
+    wanted = cv
+    if labeled is not None and _is_int(cv):
+        fewest = int(np.unique(y[rows], return_counts=True)[1].min())
+        wanted = min(cv, max(2, fewest))  # a class with few labels is in every fold
         classes = fewest > 1
-    splitter = check_cv(_splitter(cv, classes, groups, job.seed), y, classifier=classes)
-    own = None if groups is None else np.asarray(groups)[rows]
-    folds = list(splitter.split(np.zeros(len(rows)), y, own))
+    try:
+        splitter = check_cv(_splitter(wanted, classes, groups, seed), y[rows], classifier=classes)
+        own = None if groups is None else np.asarray(groups)[rows]
+        folds = [(inside, out) for inside, out in splitter.split(np.zeros(len(rows)), y[rows], own)]
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"confirm_cv of {owner} must be an int above 1, a splitter or pairs of rows, got "
+            f"{cv!r}: {error} Use 2 to 10, as the rows allow, or give fit what a splitter needs."
+        ) from error
     if not folds:
-        raise ValueError(f"confirm_cv must give at least one fold, got {cv!r}. Use 5.")
-    if job.labeled is None:
+        raise ValueError(f"confirm_cv of {owner} must give at least one fold, got {cv!r}. Use 5.")
+    if labeled is None:
         return folds
-    unlabeled = np.setdiff1d(np.arange(len(job.y)), rows)
+    unlabeled = np.setdiff1d(np.arange(len(y)), rows)
     return [(np.concatenate([rows[inside], unlabeled]), rows[out]) for inside, out in folds]
+
+
+def _is_int(cv: Any) -> bool:
+    return isinstance(cv, int | np.integer)
 
 
 def _splitter(cv: Any, classes: bool, groups: AnyArray | None, seed: int) -> Any:
     """Return what deals rows into folds, if a number of folds is asked for."""
-    if not isinstance(cv, int | np.integer):
+    if not _is_int(cv):
         return cv
     kinds: tuple[Any, Any] = (KFold, StratifiedKFold)
     if groups is not None:
@@ -80,7 +98,8 @@ def _fold_score(job: Job, candidate: Candidate, fold: Fold) -> float:
             metric = job.given_metrics.get(job.main) or job.given_metrics[SINGLE]
             part = ValidationSet(take_rows(job.X, outside), job.y[outside])
             rows = Replicates(part, 1, job.replicates.classes, given=True)
-            verdicts = judge(Responses(model, part.X), rows, metric.at(outside), job.main)
+            responses = Responses(model, part.X, classes=rows.classes)
+            verdicts = judge(responses, rows, metric.at(outside), job.main)
             return float(verdicts[job.main].scores[0])
     except Exception:
         if job.error_score == "raise":

@@ -84,8 +84,24 @@ def both_heard(
     finals = combine(told, references)
     if n_labels is not None:
         finals = _nearer(finals, corrected, HALF_TRUST / (n_labels + HALF_TRUST))
-    # No model is better than perfect; all move, so that none overtakes another.
-    return finals - max(0.0, float(finals.max()) - metric.highest)
+    return _possible(finals, np.vstack([corrected, unseen]), metric)
+
+
+def _possible(finals: Floats, witnesses: Floats, metric: Metric) -> Floats:
+    """Return scores that models can have.
+
+    If the best one is better than perfect, all move, so that none overtakes another, until it is
+    what the kinder of its witnesses says; and the other way round if it is worse than possible.
+    """
+    if np.all(np.isnan(finals)):
+        return finals
+    best = int(np.nanargmax(finals))
+    told = np.clip(witnesses[:, best], metric.lowest, metric.highest)
+    if finals[best] > metric.highest:
+        finals = finals - (finals[best] - np.nanmax(told))
+    elif finals[best] < metric.lowest:
+        finals = finals + (np.nanmin(told) - finals[best])
+    return np.maximum(finals, metric.lowest)
 
 
 def _nearer(scores: Floats, others: Floats, share: float) -> Floats:

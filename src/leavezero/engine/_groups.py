@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from leavezero.engine._own_rows import writes_in_place
 from leavezero.engine._plan import Candidate
 from leavezero.engine._strategy import Trial
 from leavezero.families import Family, family_of
@@ -117,6 +118,6 @@ def _sharing(trial: Trial, seed: int) -> Sharing | None:
 def _sharing_of(estimator: Any) -> Sharing | None:
     family = family_of(estimator)
     shared = None if family is None else family.shares(estimator)
-    if family is None or shared is None:
+    if family is None or shared is None or writes_in_place(estimator):
         return None
     return Sharing(family, shared, family.most_together(estimator), family.order_key(estimator))

@@ -14,7 +14,7 @@ from leavezero.augment import ValidationSet
 from leavezero.engine._calibrate import Speaker, calibrate
 from leavezero.engine._combine import Testimony
 from leavezero.engine._draw import Lines, Replicates
-from leavezero.engine._metrics import Metric, codes_of, metric_for
+from leavezero.engine._metrics import Metric, codes_of, metric_for, single
 from leavezero.engine._responses import Responses
 from leavezero.engine._set_scores import answers_for, line_means, set_score, shares_explained
 
@@ -58,12 +58,12 @@ def judge(
     bias = _bias(responses, replicates, metric)
     gains = _gains(responses, replicates, metric)
     scores = _scores(responses, replicates, metric, gains) + bias
-    return {name: Verdict(scores, gains, bias, _answers(responses, replicates.classes, metric))}
+    return {name: Verdict(scores, gains, bias, _answers(responses, replicates, metric))}
 
 
 def score_replicates(model: Any, replicates: Replicates, metrics: Sequence[Metric]) -> list[Floats]:
     """Return, for each metric that gives one number, the model's score on each replicate."""
-    responses = Responses(model, replicates.rows.X)
+    responses = Responses(model, replicates.rows.X, classes=replicates.classes)
     return [judge(responses, replicates, metric)["score"].scores for metric in metrics]
 
 
@@ -124,18 +124,15 @@ def reference_testimony(replicates: Replicates, metric: Metric, rows: Ints | Non
     return Testimony(on_v, honest, codes if rows is None else codes[rows], n_rows=n_rows)
 
 
-def _answers(responses: Responses, classes: AnyArray | None, metric: Metric) -> AnyArray | None:
+def _answers(responses: Responses, replicates: Replicates, metric: Metric) -> AnyArray | None:
     """Return what a model said, in the form that models are compared by.
 
-    Probabilities where the metric is about them, else codes of labels, else numbers; None for
-    several outputs.
+    Probabilities where the metric is about them, else codes of labels, of each output where there
+    are several, else numbers; None for several outputs of numbers.
     """
-    said = responses.asked()
+    said, classes = responses.asked(), replicates.classes
     if classes is None:
-        numbers = said.get("predict")
-        if numbers is None or numbers.dtype.kind != "f" or numbers.ndim > 1:
-            return None
-        return numbers.astype(np.float32)
+        return _outputs(said, np.asarray(replicates.rows.y))
     if "predict_proba" in said and metric.row_loss is not None:
         return said["predict_proba"].astype(np.float32)
     if "predict" in said:
@@ -147,13 +144,27 @@ def _answers(responses: Responses, classes: AnyArray | None, metric: Metric) -> 
     return codes.astype(np.int16)
 
 
+def _outputs(said: Mapping[str, Any], y: AnyArray) -> AnyArray | None:
+    """Return numbers that were said, or codes of the labels of several outputs."""
+    told, chances = said.get("predict"), said.get("predict_proba")
+    if told is not None and told.ndim == 2 and told.dtype.kind != "f":
+        columns = zip(y.T, told.T, strict=True)
+        codes = [np.searchsorted(np.unique(given), column) for given, column in columns]
+        return np.column_stack(codes).astype(np.int16)
+    if told is not None and told.ndim == 1 and told.dtype.kind == "f":
+        return single(told)
+    if isinstance(chances, list):
+        return np.column_stack([one.argmax(axis=1) for one in chances]).astype(np.int16)
+    return None
+
+
 def _gains(responses: Responses | Speaker, replicates: Replicates, metric: Metric) -> Floats | None:
     """Return what each row of V adds to the score; None where it is no mean over rows."""
     loss = metric.row_loss
-    if loss is None:
+    if loss is None or (loss.of_classes and replicates.classes is None):
         return None
     losses = loss.losses(responses.all_of(loss.method), replicates.rows, replicates.classes)
-    return (loss.best - losses).astype(np.float32)  # hits, where the score is accuracy
+    return np.asarray(loss.best - losses)  # hits, where the score is accuracy
 
 
 def _scores(

@@ -16,6 +16,7 @@ from leavezero.augment import ValidationSet
 
 DEFAULT = "the default of each model"
 OWN_SCORE = "the estimator's own score method"
+TINY = 1e-30  # below it single precision has few digits, and soon none
 _SCORER = type(get_scorer("accuracy"))
 _ACCURACIES = (ClassifierMixin.score, KNeighborsClassifier.score)  # the same, given X
 
@@ -53,9 +54,17 @@ class Metric:
     @property
     def highest(self) -> float:
         """The score of a perfect model, as far as it is known."""
-        if self.name in _ROW_LOSSES:
-            return _ROW_LOSSES[self.name].best
-        return 1.0 if self.name in (*_OF_LABELS, "r2", "roc_auc", "average_precision") else np.inf
+        if self.looks_at_rows or self.name not in get_scorer_names():
+            return np.inf
+        if self.name.startswith("neg_") or self.name == "max_error":
+            return 0.0
+        return np.inf if self.name == "positive_likelihood_ratio" else 1.0
+
+    @property
+    def lowest(self) -> float:
+        """The score that no model is below, as far as it is known."""
+        is_share = self.highest == 1.0 and self.name.startswith(_SHARES)
+        return 0.0 if is_share else -np.inf
 
     @property
     def needs_labels_only(self) -> bool:
@@ -75,6 +84,7 @@ class RowLoss:
     method: str
     losses: Callable[[AnyArray, ValidationSet, AnyArray | None], Floats]
     best: float
+    of_classes: bool = False  # of one output
 
 
 def resolve_metric(scoring: Any, owner: str) -> Metric:
@@ -174,7 +184,13 @@ def absolute_losses(
 
 
 def _over_outputs(losses: AnyArray) -> Floats:
-    return (losses.mean(axis=1) if losses.ndim == 2 else losses).astype(np.float32)
+    return single(losses.mean(axis=1) if losses.ndim == 2 else losses)
+
+
+def single(numbers: Floats) -> Floats:
+    """Return numbers in single precision, if their size bears that."""
+    largest = np.abs(numbers).max(initial=0.0)
+    return numbers if 0.0 < largest < TINY or largest > 1.0 / TINY else numbers.astype(np.float32)
 
 
 _OF_LABELS = frozenset(
@@ -197,9 +213,20 @@ _OF_LABELS = frozenset(
         "recall_weighted",
     }
 )
+_SHARES = (
+    "accuracy",
+    "average_precision",
+    "balanced_accuracy",
+    "f1",
+    "jaccard",
+    "precision",
+    "recall",
+    "roc_auc",
+    "top_k_accuracy",
+)
 _ROW_LOSSES = {
     "accuracy": RowLoss("predict", zero_one_losses, 1.0),
-    "neg_log_loss": RowLoss("predict_proba", log_losses, 0.0),
+    "neg_log_loss": RowLoss("predict_proba", log_losses, 0.0, of_classes=True),
     "neg_mean_squared_error": RowLoss("predict", squared_losses, 0.0),
     "neg_mean_absolute_error": RowLoss("predict", absolute_losses, 0.0),
 }

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from leavezero._tables import count_rows, take_rows
-from leavezero._typing import AnyArray, Ints, Table
+from leavezero._typing import AnyArray, Floats, Ints, Table
+from leavezero.engine._own_rows import own_rows
 
 METHODS = ("predict", "predict_proba", "predict_log_proba", "decision_function")
 BLOCK_CELLS = 2**23  # at most 64 MiB of float64 features at a time
@@ -17,11 +18,19 @@ class Responses:
 
     A scorer calls ``predict``, ``predict_proba`` or ``decision_function`` on what it takes for X.
     It gets positions instead, and each method answers from what the model said about all of V.
+    Of classes that the model has not met it says that they are impossible.
     """
 
-    def __init__(self, model: Any, X: Table, said: Mapping[str, AnyArray] | None = None) -> None:
+    def __init__(
+        self,
+        model: Any,
+        X: Table,
+        said: Mapping[str, AnyArray] | None = None,
+        classes: AnyArray | None = None,
+    ) -> None:
         self._model = model
         self._X = X
+        self._classes = classes
         self._said: dict[str, AnyArray] = {}
         self._ready = {} if said is None else said  # known before anybody asks
 
@@ -29,11 +38,14 @@ class Responses:
         if name.startswith("__") and name != "__sklearn_tags__":
             raise AttributeError(name)
         found = getattr(self._model, name)
+        if name == "classes_" and self._classes is not None:
+            return self._classes
         if name not in METHODS:
             return found
 
-        def answer(rows: Ints) -> AnyArray:
-            return self.all_of(name)[rows]
+        def answer(rows: Ints) -> Any:
+            said = self.all_of(name)
+            return [one[rows] for one in said] if isinstance(said, list) else said[rows]
 
         answer.__name__ = name  # scikit-learn reads the method's name from it
         return answer
@@ -50,18 +62,42 @@ class Responses:
     def all_of(self, method: str) -> AnyArray:
         """Return what one method says about all rows."""
         if method not in self._said:
-            ready = self._ready.get(method)
-            self._said[method] = (
-                in_blocks(getattr(self._model, method), self._X) if ready is None else ready
-            )
+            said = self._ready.get(method)
+            if said is None:
+                said = in_blocks(getattr(self._model, method), self._X)
+            if method == "predict_proba" and self._classes is not None:
+                known = getattr(self._model, "classes_", self._classes)
+                said = for_classes(said, known, self._classes)
+            self._said[method] = said
         return self._said[method]
 
 
-def in_blocks(method: Any, X: Table) -> AnyArray:
+def for_classes(chances: Floats, known: AnyArray, classes: AnyArray) -> Floats:
+    """Return the probability of each class from that of each known one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> for_classes(np.array([[0.2, 0.8]]), np.array(["a", "c"]), np.array(["a", "b", "c"]))
+    array([[0.2, 0. , 0.8]])
+    """
+    if len(known) == len(classes):
+        return chances
+    full = np.zeros((len(chances), len(classes)))
+    full[:, np.searchsorted(classes, known)] = chances
+    return full
+
+
+def in_blocks(method: Any, X: Table) -> Any:
     """Return a method's answers for all rows, made in blocks of bounded memory."""
     size = block_size(X)
     starts = range(0, count_rows(X), size)
-    return np.concatenate([method(take_rows(X, slice(at, at + size))) for at in starts])
+    model = getattr(method, "__self__", None)
+    blocks = (take_rows(X, slice(at, at + size)) for at in starts)
+    parts = [method(*own_rows(model, block)) for block in blocks]
+    if isinstance(parts[0], list):  # probabilities of several outputs
+        return [np.concatenate(outputs) for outputs in zip(*parts, strict=True)]
+    return np.concatenate(parts)
 
 
 def block_size(X: Table) -> int:

@@ -19,6 +19,7 @@ from leavezero.engine._finals import rounded, with_finals
 from leavezero.engine._groups import Group, groups_of, longest_first
 from leavezero.engine._judge import Verdict, judge
 from leavezero.engine._metrics import Metric, metric_for
+from leavezero.engine._own_rows import own_rows
 from leavezero.engine._plan import Candidate
 from leavezero.engine._responses import Responses
 from leavezero.engine._strategy import Strategy, Trial
@@ -334,6 +335,7 @@ def fit_on(job: Job, candidate: Candidate, rows: Ints | None) -> Any:
     """Return a candidate fitted to some of the given rows; None for all."""
     X, y, params = _data(job, candidate, rows)
     model = candidate.configured(job.seed)
+    X, y = own_rows(model, X, y)
     model.fit(X, y, **params)  # what it returns is not relied on
     return model
 
@@ -356,6 +358,7 @@ def _fitted(job: Job, trial: Trial) -> Any:
         model = trial.candidate.configured(job.seed)
         if job.replicates.classes is not None:
             params["classes"] = job.replicates.classes
+    X, y = own_rows(model, X, y)
     model.partial_fit(X, y, **params)
     return model
 
@@ -388,7 +391,7 @@ def verdicts_on(
     """Return what each metric says, and the tracebacks of those that failed."""
     verdicts: dict[str, Verdict] = {}
     errors: dict[str, str] = {}
-    responses = Responses(model, replicates.rows.X, said)
+    responses = Responses(model, replicates.rows.X, said, replicates.classes)
     for name, metric in metrics.items():
         try:
             verdicts |= judge(responses, replicates, metric, name)
@@ -414,6 +417,8 @@ def _sight(job: Job, trial: Trial, model: Any, ask: Ask | None) -> Sight:
     if trial.rows is not None:
         metrics = {name: metric.at(trial.rows) for name, metric in metrics.items()}
     whole = job.whole if trial.rows is None else None
+    if ask is None:
+        X, y = own_rows(model, X, y)
     sight = look(model, X, y, params, metrics, job.replicates.classes, ask, whole)
     return sight if job.labeled is None else sight.at(job.labeled)
 

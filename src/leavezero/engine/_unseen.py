@@ -66,14 +66,8 @@ def look(
     called for the answer where models fitted together have one in common; ``whole`` is
     ``given_rows(y, classes)``, where several models are asked of the same.
     """
-    family = family_of(model)
-    if family is None:
-        return Sight(note=f"no family knows {type(model).__name__}")
-    others = sorted(set(fit_params) - {"sample_weight"})
-    if others:
-        return Sight(note=f"fit was given {', '.join(others)}, which families do not know")
-    refused = family.refuses(model)
-    if refused is not None:
+    family, refused = family_of(model), refusal(model, fit_params)
+    if family is None or refused is not None:
         return Sight(note=refused)
     try:
         if ask is None:
@@ -84,6 +78,17 @@ def look(
     if unseen.doubt is not None:
         return Sight(kind=unseen.kind, note=unseen.doubt)
     return _judged(model, unseen, y, metrics, classes, whole)
+
+
+def refusal(model: Any, fit_params: Mapping[str, Any]) -> str | None:
+    """Return why a model, fitted or not, cannot be asked of unseen rows; None if it can."""
+    family = family_of(model)
+    if family is None:
+        return f"no family knows {type(model).__name__}"
+    others = sorted(set(fit_params) - {"sample_weight"})
+    if others:
+        return f"fit was given {', '.join(others)}, which families do not know"
+    return family.refuses(model)
 
 
 def given_rows(y: AnyArray, classes: AnyArray | None) -> Replicates:
@@ -139,4 +144,4 @@ def _everywhere(gains: Floats | None, known: Ints, n_rows: int) -> Floats | None
     counts = np.bincount(known, minlength=n_rows)
     sums = np.bincount(known, gains, minlength=n_rows)
     means = np.where(counts > 0, sums / np.maximum(counts, 1), gains.mean())
-    return means.astype(np.float32)
+    return means.astype(gains.dtype)

@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from scipy import sparse
 from sklearn.base import is_classifier
+from sklearn.utils import check_array
 
 from leavezero._typing import AnyArray, Floats, Table
 from leavezero.families._fitted_to import fitted_rows
@@ -69,7 +70,7 @@ def said_together(models: list[Any], X: Table) -> list["Spoken"] | None:
     if support is None:
         return None
     places, vectors = support
-    rows = fitted_rows(models[0], X)
+    rows = check_array(fitted_rows(models[0], X), accept_sparse="csr")  # as plain answers do
     if sparse.issparse(rows) != sparse.issparse(vectors):
         return None
     coefs = _all_coefs(models, places, vectors.shape[0])

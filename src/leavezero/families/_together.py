@@ -139,7 +139,7 @@ def linear_scores(models: list[Any], X: Table) -> list[Floats]:
     lines = np.empty((len(weights), count_rows(X)))  # a model's scores lie side by side
     start = 0
     for block in blocks_of(X, n_columns(X)):
-        rows = _dense(block)
+        rows = check_array(block, accept_sparse="csr", dtype=np.float64)
         part = lines[:, start : start + rows.shape[0]]
         if sparse.issparse(rows):
             part[:] = (rows @ weights.T).T
@@ -154,9 +154,3 @@ def scored_labels(model: Any, scores: Floats) -> AnyArray:
     """Return the class of each row: the highest score, or the sign of the only one."""
     best = scores.argmax(axis=1) if scores.shape[1] > 1 else (scores[:, 0] > 0).astype(np.intp)
     return np.asarray(model.classes_)[best]
-
-
-def _dense(block: Table) -> Any:
-    """Return rows as floats; a sparse matrix stays one."""
-    plain = type(block) is np.ndarray and block.dtype == np.float64
-    return block if plain else check_array(block, accept_sparse="csr", dtype=np.float64)

@@ -43,8 +43,10 @@ from leavezero.search._checks import (
     check_error_score,
     check_estimator_kind,
     check_journal,
+    check_own_rows,
     check_pairwise,
     check_refit,
+    check_verbose,
     scoring_names,
 )
 from leavezero.search._conclusion import ConclusionMixin
@@ -161,6 +163,7 @@ class BaseSearchLZO(
         limits = resolve_limits(self.timeout, self.time_budget, self.memory_limit, owner)
         check_estimator_kind(self._template(), owner, own_score=self.scoring is None)
         check_error_score(self.error_score, owner)
+        check_verbose(self.verbose, owner)
         scoring = resolve_scoring(self.scoring, owner)
         check_refit(self.refit, scoring_names(self.scoring), scoring.several, owner)
         check_confirm(self.confirm, self.refit, owner)
@@ -168,6 +171,7 @@ class BaseSearchLZO(
         where = check_journal(self.journal, self.random_state, owner)
         if self.unseen != "only":
             check_pairwise(self._template(), self.augmenter, owner)
+            check_own_rows(self.augmenter, owner)
         target = check_data(self._template(), X, y, owner)
         labeled = rows_with_label(self._members().values(), target, owner)
         routed = route_fit(self, params, scoring, self._members(), len(target))
@@ -178,6 +182,7 @@ class BaseSearchLZO(
             self.n_replicates, strategy, journal=where is not None, limits=limits, owner=owner
         )
         looks = looks_at_unseen(self, planner, routed)
+        confirmation = self._confirmation(target, labeled, routed, root)
         if limits.any:
             prepare_workers()  # they take seconds, in which V is drawn
         self.draw_time_ = 0.0
@@ -210,7 +215,7 @@ class BaseSearchLZO(
                 )
             self.validation_set_ = None if augmenter is None else job.replicates.rows
             self.n_splits_ = job.replicates.n_replicates
-            interrupt = self._conclude(job, outcome, keeper, rule, routed, root)
+            interrupt = self._conclude(job, outcome, keeper, rule, routed, confirmation, root)
         monitor.end()
         if interrupt is not None:
             raise interrupt

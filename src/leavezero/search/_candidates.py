@@ -115,13 +115,13 @@ class CandidateSearchLZO(BaseSearchLZO):
                 f'of estimator and grid, got {self.candidates!r}. Use {{"svm": SVC()}}.'
             )
         for name, member in self.candidates.items():
-            estimator, grid = member if isinstance(member, tuple | list) else (member, {})
-            if not isinstance(name, str) or not hasattr(estimator, "fit"):
+            pair = member if isinstance(member, tuple | list) else (member, {})
+            if not isinstance(name, str) or len(pair) != 2 or not hasattr(pair[0], "fit"):
                 raise ValueError(
                     "candidates of CandidateSearchLZO must map strings to estimators or to pairs "
                     f"of estimator and grid, got {name!r}: {member!r}."
                 )
-            yield name, estimator, grid
+            yield name, *pair
 
     def _strategy(
         self, planner: Planner, target: AnyArray, root: np.random.SeedSequence

@@ -1,5 +1,6 @@
 """What a search is given, checked before anything is drawn or fitted."""
 
+from collections.abc import Sequence
 from numbers import Integral, Real
 from os import PathLike
 from typing import Any
@@ -13,8 +14,8 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from leavezero._tables import count_rows, plain
 from leavezero._typing import AnyArray, Table
-from leavezero.augment import takes_unlabeled
-from leavezero.engine import AllAtOnce, Journal, Limits, Strategy
+from leavezero.augment import GivenValidationSet, takes_unlabeled
+from leavezero.engine import AllAtOnce, Journal, Limits, Record, Strategy
 from leavezero.search._labels import last_step
 
 AUTO = "auto"  # as many replicates as the choice needs
@@ -43,10 +44,22 @@ def check_data(estimator: Any, X: Table, y: AnyArray | None, owner: str) -> AnyA
             f"{owner} requires y to be passed, but the target y is None. "
             "Give the target of each row of X: without it there is no loss to choose by."
         )
+    for name, table in (("X", X), ("y", y)):
+        if hasattr(table, "collect") and not hasattr(table, "shape"):
+            raise TypeError(
+                f"{name} given to {owner} is a {type(table).__name__}, whose rows are not there "
+                f"yet. Give {name}.collect()."
+            )
     if count_rows(X) == 0:
         raise ValueError(f"X given to {owner} has 0 rows. Give at least two rows of each class.")
     if count_rows(X) == 1:
         raise ValueError(f"X given to {owner} has 1 sample. Give more: one row tells nothing.")
+    shape = tuple(getattr(X, "shape", ()))
+    if 0 in shape[1:]:
+        raise ValueError(
+            f"X given to {owner} has 0 feature(s) (shape={shape}) while a minimum of 1 is required."
+            " Give at least one column: without any, all candidates say the same."
+        )
     check_consistent_length(X, y)
     if sparse.issparse(y):
         raise ValueError(f"y given to {owner} is sparse. Give a dense array: y.toarray().")
@@ -78,6 +91,15 @@ def check_error_score(error_score: Any, owner: str) -> None:
     )
 
 
+def check_verbose(verbose: Any, owner: str) -> None:
+    """Raise unless verbose is a number of what is to be said."""
+    if not isinstance(verbose, Real):
+        raise ValueError(
+            f"verbose of {owner} must be an int, got {verbose!r}. Use 0 to hear nothing, 1 to 3 to "
+            "hear more."
+        )
+
+
 def scoring_names(scoring: Any) -> list[str] | None:
     """Return the names of the metrics; None for a callable, which tells them when it is called."""
     if callable(scoring):
@@ -106,8 +128,9 @@ def check_refit(refit: Any, names: list[str] | None, several: bool, owner: str) 
     )
 
 
-def check_index(index: Any, n_rows: int, owner: str) -> int:
+def check_index(index: Any, records: Sequence[Record], owner: str) -> int:
     """Return the row that a callable refit picked, or raise."""
+    n_rows = len(records)
     if not isinstance(index, Integral) or isinstance(index, bool):
         raise TypeError(
             f"refit of {owner} must return an int, a row of cv_results_, got {index!r}."
@@ -116,7 +139,20 @@ def check_index(index: Any, n_rows: int, owner: str) -> int:
         raise IndexError(
             f"refit of {owner} returned {index!r}, and cv_results_ has the rows 0 to {n_rows - 1}."
         )
+    lost = _why_no_model(records[int(index)])
+    if lost is not None:
+        raise ValueError(
+            f"refit of {owner} returned row {index}, whose candidate {lost}. Return the row of "
+            "another candidate."
+        )
     return int(index)
+
+
+def _why_no_model(record: Record) -> str | None:
+    if record.error is not None:
+        return f"failed: {record.error.strip().splitlines()[-1].rstrip('.')}"
+    pruned = record.trial.passes is not None and not record.trial.may_win
+    return "was pruned" if pruned else None
 
 
 def check_confirm(confirm: Any, refit: Any, owner: str) -> None:
@@ -165,6 +201,15 @@ def check_pairwise(estimator: Any, augmenter: Any, owner: str) -> None:
             f"{owner} got an estimator for precomputed similarities, and new rows cannot be drawn "
             "from a matrix of those. Give the features and the kernel's name, or your own rows "
             "with augmenter=GivenValidationSet(X_validation, y_validation)."
+        )
+
+
+def check_own_rows(augmenter: Any, owner: str) -> None:
+    """Raise where the user's own validation set is empty."""
+    if isinstance(augmenter, GivenValidationSet) and count_rows(augmenter.X) == 0:
+        raise ValueError(
+            f"augmenter of {owner} is a GivenValidationSet with 0 rows. Give at least one row to "
+            "judge candidates by."
         )
 
 

@@ -1,11 +1,15 @@
 """What a search has to show after the fits: its table, its choice and the winner."""
 
 import time
+from abc import abstractmethod
 from functools import partial
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_classifier
 
+from leavezero._random import integer_seed
+from leavezero._typing import AnyArray, Ints
 from leavezero.engine import (
     SINGLE,
     Conclusion,
@@ -14,9 +18,9 @@ from leavezero.engine import (
     Keeper,
     Outcome,
     Rule,
-    Trial,
     conclude,
     finished,
+    make_folds,
     plan_of,
 )
 from leavezero.search._checks import check_index, check_refit
@@ -24,6 +28,7 @@ from leavezero.search._failures import failures, report_failures, warn_of_no_fol
 from leavezero.search._monitor import say
 from leavezero.search._routing import Routed
 from leavezero.search._trust import Kept
+from leavezero.search._unseen import silent_columns
 
 AUTO_CONFIRMED = 5  # candidates that get folds at most, where an alarm asks for them
 
@@ -39,6 +44,7 @@ class ConclusionMixin:
     True
     """
 
+    unseen: str
     scoring: Any
     refit: Any
     confirm: int | str | None
@@ -48,6 +54,10 @@ class ConclusionMixin:
     augmenter_: Any
     scorer_: Any
 
+    @abstractmethod
+    def _template(self) -> Any:
+        """Return the estimator whose kind is the search's own."""
+
     def _conclude(
         self,
         job: Job,
@@ -55,6 +65,7 @@ class ConclusionMixin:
         keeper: Keeper,
         rule: Rule,
         routed: Routed,
+        confirmation: Confirmation | None,
         root: np.random.SeedSequence,
     ) -> KeyboardInterrupt | None:
         """Set what users read of all candidates, and of the winner; return what stopped it."""
@@ -63,9 +74,13 @@ class ConclusionMixin:
             return interrupt
         if interrupt is None:
             report_failures(outcome.records, job, type(self).__name__)
-            conclusion, interrupt = self._concluded(job, outcome, rule, routed, root)
+            conclusion, interrupt = self._concluded(job, outcome, rule, routed, confirmation, root)
         else:
             conclusion = conclude(job, outcome.records, rule, root)
+        trials = [record.trial for record in outcome.records]
+        if not job.looks and self.unseen != "off":
+            candidates = [trial.candidate for trial in trials]
+            conclusion.table.update(silent_columns(self, candidates, routed, conclusion.table))
         self._kept = Kept(job, conclusion, routed.groups, root)
         self.fits_ = {
             "candidate": outcome.n_fits,
@@ -74,14 +89,32 @@ class ConclusionMixin:
         }
         self.cv_results_ = conclusion.table
         self.failures_ = failures(outcome.records)
-        self.plan_ = plan_of([record.trial for record in outcome.records], job.seed)
+        self.plan_ = plan_of(trials, job.seed)
         self._tell_plan()
-        trials = [record.trial for record in outcome.records]
-        again = self._choose(conclusion, keeper, job, trials) + getattr(keeper, "n_again", 0)
+        again = self._choose(conclusion, keeper, job, outcome) + getattr(keeper, "n_again", 0)
         if again:
             self.fits_ = self.fits_ | {"again": again}
         self.n_fits_ = sum(self.fits_.values())
         return interrupt
+
+    def _confirmation(
+        self, target: AnyArray, labeled: Ints | None, routed: Routed, root: np.random.SeedSequence
+    ) -> Confirmation | None:
+        """Return who may get folds, and which, or raise; None where nobody does."""
+        if self.confirm is None:
+            return None
+        named = is_classifier(self._template()) or target.dtype.kind != "f"
+        folds = make_folds(
+            self.confirm_cv,
+            target,
+            routed.groups,
+            labeled,
+            classes=named and target.ndim == 1,
+            seed=integer_seed(root, "candidate"),
+            owner=type(self).__name__,
+        )
+        most = AUTO_CONFIRMED if isinstance(self.confirm, str) else int(self.confirm)
+        return Confirmation(most, folds)
 
     def _concluded(
         self,
@@ -89,11 +122,12 @@ class ConclusionMixin:
         outcome: Outcome,
         rule: Rule,
         routed: Routed,
+        confirmation: Confirmation | None,
         root: np.random.SeedSequence,
     ) -> tuple[Conclusion, KeyboardInterrupt | None]:
         """Return the choice, by folds where they are wanted, and what stopped those."""
         without_folds = partial(conclude, job, outcome.records, rule, root)
-        if self.confirm is None:
+        if confirmation is None:
             return without_folds(), None
         if self.confirm == "auto":
             conclusion = without_folds()
@@ -102,8 +136,6 @@ class ConclusionMixin:
         if outcome.spent:
             warn_of_no_folds(type(self).__name__)
             return without_folds(), None
-        most = AUTO_CONFIRMED if isinstance(self.confirm, str) else int(self.confirm)
-        confirmation = Confirmation(most, self.confirm_cv, routed.groups)
         try:
             return without_folds(confirmation=confirmation, n_jobs=self.n_jobs), None
         except KeyboardInterrupt as interrupt:
@@ -126,7 +158,7 @@ class ConclusionMixin:
         counts = f"candidates: {n_candidates}, tasks: {len(self.plan_)}{shared}"
         say(f"{type(self).__name__}: {counts}.", 1, self.verbose)
 
-    def _choose(self, conclusion: Conclusion, keeper: Keeper, job: Job, trials: list[Trial]) -> int:
+    def _choose(self, conclusion: Conclusion, keeper: Keeper, job: Job, outcome: Outcome) -> int:
         """Set what users read of the winner; return how many fits it took to hand it back.
 
         After an interrupt the table has the finished candidates only.
@@ -139,7 +171,7 @@ class ConclusionMixin:
         if conclusion.selection is not None:
             self.selection_ = conclusion.selection
         if callable(self.refit):
-            self.best_index_ = check_index(self.refit(table), len(table["params"]), owner)
+            self.best_index_ = check_index(self.refit(table), outcome.records, owner)
         elif conclusion.selection is not None:
             self.best_index_ = conclusion.selection.index
             main = self.refit if self.multimetric_ else SINGLE
@@ -149,7 +181,7 @@ class ConclusionMixin:
         self.best_params_ = table["params"][self.best_index_]
         if not self.refit:
             return 0
-        trial, started = trials[self.best_index_], time.perf_counter()
+        trial, started = outcome.records[self.best_index_].trial, time.perf_counter()
         self.best_estimator_, n_fits = finished(job, trial, keeper.model_of(trial.row))
         # Nothing is fitted again, unless only a draft of it was solved.
         self.refit_time_ = time.perf_counter() - started if n_fits else 0.0

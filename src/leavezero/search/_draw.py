@@ -1,10 +1,13 @@
 """How a search draws V, and tells of it."""
 
 import time
+import warnings
 from abc import abstractmethod
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_regressor
 
 from leavezero._typing import AnyArray, Ints, Table
 from leavezero.augment import Choice, resolve_augmenter
@@ -18,6 +21,7 @@ from leavezero.engine import (
     fits_are_dear,
     replicate_size,
 )
+from leavezero.exceptions import SmallClassWarning
 from leavezero.search._checks import AUTO
 from leavezero.search._labels import last_step, marker_of
 from leavezero.search._monitor import say
@@ -85,17 +89,23 @@ class DrawMixin:
             1,
             self.verbose,
         )
-        augmenter, replicates = draw_replicates(
-            choice.augmenter,
-            X,
-            target,
-            sample_weight=routed.sample_weight,
-            groups=routed.groups,
-            n_replicates=LOOKS[0] if auto else most,
-            validation_size=size,
-            root=root,
-            owner=owner,
-        )
+        numbers = is_regressor(self._template())
+        with warnings.catch_warnings():
+            if numbers:  # few whole numbers are drawn one by one
+                warnings.filterwarnings("ignore", "Class ", SmallClassWarning)
+            augmenter, replicates = draw_replicates(
+                choice.augmenter,
+                X,
+                target,
+                sample_weight=routed.sample_weight,
+                groups=routed.groups,
+                n_replicates=LOOKS[0] if auto else most,
+                validation_size=size,
+                root=root,
+                owner=owner,
+            )
+        if numbers and replicates.rows.posterior is None and replicates.references is None:
+            replicates = replace(replicates, classes=None)  # what is said of them are no labels
         if replicates.weighted and routed.weights_differ:
             raise ValueError(
                 f"The metrics of {owner} ask for different weights, and rows of V without origins "

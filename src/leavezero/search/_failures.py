@@ -87,9 +87,14 @@ def _raise_if_none_is_left(
         )
     known = any(job.main in (*r.verdicts, *r.scoring_errors) for r in may_win)
     if known and not any(np.isfinite(record.main_score) for record in may_win):
+        beyond = (
+            " If they cannot answer rows beyond the given ones, draw V between these, with "
+            "augmenter=LabelInvariantMixup()."
+        )
         raise AllCandidatesFailedError(
             f"Every score of {owner} is NaN, so that no candidate can be chosen. Check the scorer, "
-            f"or the score method of the estimator.{chr(10).join(['', *unscored[:1]])}"
+            "or the score method of the estimator."
+            f"{chr(10).join([beyond, *unscored[:1]]) if unscored else ''}"
         )
 
 

@@ -41,7 +41,7 @@ class GridSearchLZO(BaseSearchLZO):
         Whether models are also judged by given rows as if they had not seen them, where a family
         knows how (see :mod:`leavezero.families`): "auto" hears both witnesses, "only" draws no
         validation set and leaves out candidates without one. No fit is added. With groups, or
-        with rows of the user's own as validation set, "auto" is "off".
+        with rows of the user's own as validation set, "auto" hears the validation set alone.
     scoring : str, callable, list, dict or None, default=None
         The metric: the name of a scikit-learn scorer, or a callable ``scorer(estimator, X, y)``.
         A list of names, a dictionary of names and scorers, or a callable that returns a dictionary

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
-from sklearn.model_selection import ParameterGrid, ParameterSampler
+from sklearn.model_selection import ParameterGrid
 
 from leavezero._random import integer_seed
 from leavezero._typing import AnyArray, RandomState
@@ -13,6 +13,7 @@ from leavezero.engine import AllModels, Keeper, NoModel, Planner, Rule
 from leavezero.search._base import BaseSearchLZO
 from leavezero.search._checks import is_count
 from leavezero.search._halving_strategy import ROWS, HalvingStrategy, schedule, stratified_order
+from leavezero.search._randomized import sampled
 
 
 class BaseHalvingLZO(BaseSearchLZO):
@@ -344,7 +345,7 @@ class HalvingRandomSearchLZO(BaseHalvingLZO):
         smallest = self._smallest(target)
         n_candidates = self._count(smallest, self._most(len(target)))
         seed = integer_seed(root, "proposals")
-        for params in ParameterSampler(self.param_distributions, n_candidates, random_state=seed):
+        for params in sampled(self.param_distributions, n_candidates, seed, "n_candidates", self):
             planner.candidate(self.estimator, _without(self.resource, params, self))
         return self._halving(planner, target, root, smallest)
 

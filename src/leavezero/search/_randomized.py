@@ -1,5 +1,6 @@
 """The search over candidates drawn from distributions."""
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -118,6 +119,21 @@ class RandomizedSearchLZO(BaseSearchLZO):
                 "Use 10 for ten candidates."
             )
         seed = integer_seed(root, "proposals")
-        for params in ParameterSampler(self.param_distributions, self.n_iter, random_state=seed):
+        for params in sampled(self.param_distributions, self.n_iter, seed, "n_iter", self):
             planner.candidate(self.estimator, params)
         return AllAtOnce(planner.candidates)
+
+
+def sampled(space: Any, n_wanted: int, seed: int, name: str, search: Any) -> list[dict[str, Any]]:
+    """Return parameters drawn from a space; all of them where it has fewer, with a warning."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The total space of parameters")  # names GridSearchCV
+        found = list(ParameterSampler(space, n_wanted, random_state=seed))
+    if len(found) < n_wanted:
+        warnings.warn(
+            f"{name} of {type(search).__name__} is {n_wanted}, and there are {len(found)} "
+            "candidates: all are tried, as GridSearchLZO does without a number.",
+            UserWarning,
+            stacklevel=4,
+        )
+    return found

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_regressor
 from sklearn.utils.validation import check_is_fitted
 
 from leavezero._random import integer_seed
@@ -28,7 +29,8 @@ class Kept:
 
     def evidence(self, search: Any) -> Evidence:
         """Return what a report about the search looks at."""
-        classes = self.job.replicates.classes
+        numbers = is_regressor(search._template())
+        classes = None if numbers else self.job.replicates.classes
         X, y, labeled = self._rows(search.augmenter_)
         return Evidence(
             X,

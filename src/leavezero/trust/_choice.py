@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import combinations
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,19 @@ from leavezero.trust._finding import Finding, Level, not_applicable
 from leavezero.trust._levels import level_of
 
 FEWEST_RANKED = 3
+SHARES = {  # parameters that end at 1; penalties and rates go on
+    "bagging_fraction",
+    "colsample_bytree",
+    "feature_fraction",
+    "l1_ratio",
+    "max_df",
+    "max_features",
+    "max_samples",
+    "nu",
+    "reg_param",
+    "shrinkage",
+    "subsample",
+}
 
 
 def stability(ballot: Ballot) -> Finding:
@@ -64,7 +77,7 @@ def edge(ballot: Ballot) -> Finding:
         f"{name}={won[name]!r} ({'lowest' if won[name] == values[0] else 'highest'} tried)"
         for name, values in ranges.items()
         if won[name] in (values[0], values[-1])
-        and not _is_natural(won[name])
+        and not _is_natural(name, won[name], values)
         and all(params.get(name) == won[name] for params in near)
     ]
     if not at_edge:
@@ -79,7 +92,7 @@ def curse(ballot: Ballot) -> Finding:
     if not np.isfinite(ballot.corrected):
         return not_applicable("LZ10", "The score cannot be resampled.")
     luck = ballot.raw - ballot.corrected
-    errors = luck / ballot.standard_error if ballot.standard_error > 0 else 0.0
+    errors = luck / ballot.standard_error if ballot.standard_error > 1e-12 else 0.0
     level = level_of("LZ10", errors)
     sentence = (
         f"The best score is {ballot.raw:.4f}, and {ballot.corrected:.4f} without its luck on V "
@@ -116,6 +129,8 @@ def _numbers_of(name: str, params: Sequence[Params]) -> list[float]:
     return sorted(set(values))
 
 
-def _is_natural(value: Any) -> bool:
-    """Tell whether a grid cannot well go beyond a value: none, one, or all."""
-    return bool(value in (0, 1))
+def _is_natural(name: str, value: Any, values: Sequence[Any]) -> bool:
+    """Tell whether a grid cannot well go beyond its end: none, one of a count, all of a share."""
+    if value == values[0]:
+        return bool(value == 0 or (value == 1 and all(isinstance(v, Integral) for v in values)))
+    return bool(value == 1 and name.rpartition("__")[2] in SHARES)

@@ -10,7 +10,7 @@ from leavezero.trust._advice import IN_ORDER, MORE_OF_CLASS, TWINS
 from leavezero.trust._evidence import Evidence
 from leavezero.trust._finding import Finding, not_applicable
 from leavezero.trust._levels import level_of
-from leavezero.trust._rows import nearest_distances
+from leavezero.trust._rows import TOO_LARGE, TWIN, measurable, nearest_distances
 
 TWINS_WARN = 0.05  # share of rows with an equal row
 SORTED_NOTE = 4.0  # standard deviations by which neighbours in the table are too much alike
@@ -38,7 +38,7 @@ def exchangeable(evidence: Evidence) -> Finding:
         sentence = f"The rows are in the order of {clock}, which looks like a time."
         return Finding("LZ11", "warning", sentence, None, IN_ORDER)
     twins = _share_of_twins(evidence)
-    if twins > TWINS_WARN:
+    if twins is not None and twins > TWINS_WARN:
         sentence = f"{twins:.0%} of the rows have an equal row: no row of a pair is really unseen."
         return Finding("LZ11", "warning", sentence, twins, TWINS)
     if evidence.grouped:
@@ -51,6 +51,8 @@ def exchangeable(evidence: Evidence) -> Finding:
             "more than by chance): harmless if somebody sorted it, not if the rows came so."
         )
         return Finding("LZ11", "note", sentence, excess, IN_ORDER)
+    if twins is None:
+        return not_applicable("LZ11", TOO_LARGE)
     return Finding("LZ11", "ok", "The rows show no order, no groups and hardly any twins.", twins)
 
 
@@ -81,15 +83,17 @@ def _column(X: Any, at: int) -> tuple[Any, AnyArray]:
     return at, np.asarray(X[:, at])
 
 
-def _share_of_twins(evidence: Evidence) -> float:
-    """Return the share of rows that equal another one; of text, of the same words."""
+def _share_of_twins(evidence: Evidence) -> float | None:
+    """Return the share of rows that equal another one, if known; of text, of the same words."""
     rows = np.arange(evidence.n_given)
     if len(rows) > MOST_LOOKED_AT:
         rng = np.random.default_rng(evidence.seed)
         rows = np.sort(rng.choice(rows, size=MOST_LOOKED_AT, replace=False))
     X = take_rows(evidence.X, rows)
-    distances = nearest_distances(Featurizer().fit(X).transform(X))
-    return float(np.mean(distances <= 1e-9))
+    features = Featurizer().fit(X).transform(X)
+    if not measurable(features):
+        return None
+    return float(np.mean(nearest_distances(features) <= TWIN))
 
 
 def _sortedness(y: AnyArray) -> float:

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
 from leavezero._tables import Featurizer, count_rows, plain, take_rows
@@ -23,6 +24,10 @@ from leavezero.trust._levels import level_of
 MOST_COMPARED = 1_000  # rows of either side for the classifiers
 MOST_COLUMNS = 1_000  # of wide arrays: what some columns tell is told by all
 MOST_ASKED, MOST_NEAR = 500, 20_000  # rows whose neighbours are sought, and among which
+
+TWIN = 1e-6  # a distance of standardised rows that rounding alone may give
+LARGEST = 1e100  # of standardised cells, which pass the root of their number by an overflow only
+TOO_LARGE = "Numbers are too large for distances between rows."
 
 Realism = AugmenterDivergence | DivergenceEstimate
 
@@ -49,7 +54,7 @@ def realism(evidence: Evidence) -> tuple[Finding, float | None]:
     try:
         found = _compared(evidence)
     except (ValueError, TypeError) as error:
-        return not_applicable("LZ02", f"The rows cannot be compared: {error}"), None
+        return not_applicable("LZ02", f"The rows cannot be compared: {_first_line(error)}"), None
     whole = found.joint if isinstance(found, AugmenterDivergence) else found
     area = whole.auc
     level = level_of("LZ02", area)
@@ -69,11 +74,13 @@ def leakage(evidence: Evidence) -> Finding:
     rng = np.random.default_rng(evidence.seed)
     base = take_rows(evidence.X, _some(evidence.n_given, MOST_NEAR, rng))
     given = featurizer.transform(base)
-    asked = take_rows(evidence.V.X, _some(len(evidence.V), MOST_ASKED, rng))
+    asked = featurizer.transform(take_rows(evidence.V.X, _some(len(evidence.V), MOST_ASKED, rng)))
+    if not (measurable(given) and measurable(asked)):
+        return not_applicable("LZ03", TOO_LARGE)
     near = NearestNeighbors(n_neighbors=2).fit(given)
     own = near.kneighbors(given[_some(given.shape[0], MOST_ASKED, rng)])[0][:, 1]
-    new = near.kneighbors(featurizer.transform(asked), n_neighbors=1)[0][:, 0]
-    if np.mean(own) == 0.0:
+    new = near.kneighbors(asked, n_neighbors=1)[0][:, 0]
+    if np.mean(own) <= TWIN:
         return not_applicable("LZ03", "Every given row has a twin.")
     ratio = float(np.mean(new) / np.mean(own))
     level = level_of("LZ03", ratio)
@@ -101,6 +108,10 @@ def _compared(evidence: Evidence) -> Realism:
         max_rows=MOST_COMPARED,
         random_state=evidence.seed,
     )
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0]
 
 
 def _some_columns(evidence: Evidence) -> Table:
@@ -141,6 +152,12 @@ def _cure(evidence: Evidence, level: Level) -> str | None:
     if level == "ok":
         return None
     return CONFIRM if evidence.by_auto else OTHER_ROWS
+
+
+def measurable(features: Any) -> bool:
+    """Tell whether rows have distances: very large numbers overflow when they are squared."""
+    cells = features.data if sparse.issparse(features) else features
+    return bool(np.all(np.abs(cells) < LARGEST))
 
 
 def nearest_distances(features: Any) -> Floats:
