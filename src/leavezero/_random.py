@@ -85,11 +85,26 @@ def with_seed(estimator: Any, seed: int) -> Any:
         if value is None and _own_name(name) == "random_state":
             unset[name] = seed
         elif _is_open_splitter(value):
-            unset[name] = copy.copy(value)
-            unset[name].random_state = seed
+            unset[name] = splitter_with_seed(value, seed)
         elif _is_open_encoder(value) and (is_classifier(estimator) or is_regressor(estimator)):
             unset[f"{name}__cv"] = _folds(value, is_classifier(estimator), seed)
     return estimator.set_params(**unset) if unset else estimator
+
+
+def splitter_with_seed(splitter: Any, seed: int) -> Any:
+    """Return what deals rows into folds, a seeded copy if it does that by chance.
+
+    Examples
+    --------
+    >>> from sklearn.model_selection import KFold
+    >>> splitter_with_seed(KFold(shuffle=True), 5)
+    KFold(n_splits=5, random_state=5, shuffle=True)
+    """
+    if not _is_open_splitter(splitter):
+        return splitter
+    seeded = copy.copy(splitter)
+    seeded.random_state = seed
+    return seeded
 
 
 def bears_on_seeds(name: str, value: Any) -> bool:

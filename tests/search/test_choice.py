@@ -191,6 +191,14 @@ def test_confirm_is_a_number_of_candidates(confirm):
         search(confirm=1, refit=lambda results: 0).fit(X, Y)
 
 
+def test_folds_of_a_splitter_without_a_seed_repeat():
+    """The search's own seed serves, and the splitter stays as it was."""
+    folds = StratifiedKFold(3, shuffle=True)
+    tables = [search(confirm=4, confirm_cv=folds).fit(X, Y).cv_results_ for _ in range(2)]
+    np.testing.assert_array_equal(*(table["mean_confirm_score"] for table in tables))
+    assert folds.random_state is None
+
+
 @pytest.mark.parametrize(
     ("confirm_cv", "why"),
     [

@@ -13,6 +13,7 @@ from sklearn.model_selection import (
 )
 from sklearn.utils.parallel import Parallel, delayed
 
+from leavezero._random import splitter_with_seed
 from leavezero._tables import take_rows
 from leavezero._typing import AnyArray, Floats, Ints
 from leavezero.augment import ValidationSet
@@ -69,9 +70,9 @@ def _is_int(cv: Any) -> bool:
 
 
 def _splitter(cv: Any, classes: bool, groups: AnyArray | None, seed: int) -> Any:
-    """Return what deals rows into folds, if a number of folds is asked for."""
+    """Return what deals rows into folds, with a seed if it shuffles."""
     if not _is_int(cv):
-        return cv
+        return splitter_with_seed(cv, seed)
     kinds: tuple[Any, Any] = (KFold, StratifiedKFold)
     if groups is not None:
         kinds = (GroupKFold, StratifiedGroupKFold)
