@@ -143,4 +143,44 @@ def test_the_user_stops_and_hears_that_nothing_is_left(tmp_path, monkeypatch):
     result = compare(tmp_path / "a.csv", "--target", "kind", "--out", str(tmp_path / "out"))
     assert result.exit_code == 1
     assert "Stopped before both had chosen. Nothing was written." in result.stderr
-    assert list((tmp_path / "out").iterdir()) == []
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("classes", "metric", "told"),
+    [
+        (
+            ["lone", *["p", "n"] * 29, "p"],
+            "neg_log_loss",
+            "--metric neg_log_loss cannot judge the rows held back: class 'lone' is not among the "
+            "rows to learn from. Use",
+        ),
+        (
+            [f"k{at % 30}" for at in range(120)],
+            "roc_auc_ovr",
+            "--metric roc_auc_ovr cannot judge each of the 3 folds: class 'k0' is not there. Use",
+        ),
+    ],
+)
+def test_rows_that_a_metric_cannot_judge_are_told_before_a_fit(classes, metric, told, tmp_path):
+    """A class that is only among them, or that they lack; the reason is said."""
+    table(len(classes)).assign(kind=classes).to_csv(tmp_path / "a.csv", index=False)
+    words = ("--target", "kind", "--models", "tree", "--cv", "3", "--metric", metric)
+    result = compare(tmp_path / "a.csv", *words, "--out", str(tmp_path / "out"))
+    assert result.exit_code == 2, result.output
+    assert told in result.stderr
+    assert result.stderr.endswith(
+        ". Use accuracy or balanced_accuracy, or leave out classes of few rows.\n"
+    )
+    assert "Warning" not in result.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_one_row_is_no_rows(tmp_path):
+    """Held back, or of a class."""
+    table().assign(kind=["lone", *["p", "n"] * 29, "p"]).to_csv(tmp_path / "a.csv", index=False)
+    words = ("--target", "kind", "--models", "bayes", "--cv", "2", "--test-share", "0.01")
+    result = compare(tmp_path / "a.csv", *words, "--out", str(tmp_path / "out"))
+    assert result.exit_code == 0, result.output
+    assert "The smallest class has 1 row to learn from" in result.stderr
+    assert "accuracy on 1 row held back" in result.stdout

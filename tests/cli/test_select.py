@@ -1,8 +1,11 @@
 """A model chosen for a table and used on another, from the command line."""
 
 import json
+import os
 import re
+import shlex
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -12,10 +15,11 @@ from typer.testing import CliRunner
 from leavezero import CandidateSearchLZO
 from leavezero.cli import _select, _telling
 from leavezero.cli._app import app
+from leavezero.cli._paths import default_folder, plain_name
 from leavezero.cli._wishing import wish_of
 from leavezero.engine import _conclude
 from leavezero.exceptions import CandidateFailedWarning
-from leavezero.tabular import TableError
+from leavezero.tabular import MODELS, TableError
 
 runner = CliRunner()
 N = 48
@@ -126,6 +130,32 @@ def test_predictions_end_beside_where_the_user_is(run, tmp_path, monkeypatch):
     assert (tmp_path / "train-predictions.csv").exists()
     quiet = runner.invoke(app, ["predict", model, path, "--quiet"])
     assert (quiet.exit_code, quiet.output.strip()) == (0, "")
+    table(9).head(1).to_csv(tmp_path / "sales.2023.csv", index=False)
+    result = runner.invoke(app, ["predict", model, "sales.2023.csv"])
+    assert result.stdout.startswith("1 row with prediction, ")
+    assert (tmp_path / "sales.2023-predictions.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("table_name", "name"),
+    [
+        ("sales.csv", "sales"),
+        ("sales.2023.csv", "sales.2023"),
+        ("sales.2024.CSV.gz", "sales.2024"),
+        ("v1.2.parquet", "v1.2"),
+        (".hidden.csv", ".hidden"),
+        (".csv", ".csv"),
+        ("table", "table"),
+        ("a.b", "a.b"),
+        ("a.csv.tsv", "a.csv"),
+        ("a.gz", "a"),
+    ],
+)
+def test_results_are_called_as_the_table_is(table_name, name):
+    """Only what says how it is written goes, so that tables of two years have two folders."""
+    path = Path("somewhere") / table_name
+    assert plain_name(path) == name
+    assert default_folder(path) == Path(f"leavezero-{name}")
 
 
 def test_json_is_all_that_stdout_holds(tmp_path):
@@ -175,6 +205,13 @@ def test_the_user_stops_and_keeps_the_best_so_far(tmp_path, monkeypatch):
     result = select(tmp_path / "a.csv", *words)
     assert result.exit_code == 1
     assert "Stopped before the first candidate was done. Nothing was written." in result.stderr
+    assert (tmp_path / "out" / "model.skops").exists()
+    result = select(tmp_path / "a.csv", *words[:-1], str(tmp_path / "new" / "one"))
+    assert result.exit_code == 1
+    assert not (tmp_path / "new").exists()
+    (tmp_path / "mine").mkdir()
+    select(tmp_path / "a.csv", *words[:-1], str(tmp_path / "mine"))
+    assert (tmp_path / "mine").exists()
 
 
 def test_what_is_finished_is_not_lost(tmp_path, monkeypatch):
@@ -392,12 +429,35 @@ def test_a_terminal_shows_how_far_the_reading_is(tmp_path, monkeypatch):
         (["a.csv", "--target", "kind", "--models", ","], "--models names nothing. Give names with"),
         (
             ["a.csv", "--target", "kind", "--models", "magic"],
-            "--models names 'magic', which is unk",
+            "--models names 'magic', which is unknown. There are 'linear', 'svm', 'forest', "
+            "'boosting', 'knn', 'bayes', 'tree'.",
         ),
         (
             ["a.csv", "--target", "kind", "--augmenter", "x"],
-            "--augmenter 'x' is unknown. There are",
+            "--augmenter 'x' is unknown. There are 'auto', 'mixup', 'neighbor-mixup', 'gaussian', "
+            "'gaussian-mixture', 'copula', 'portfolio', 'teacher-copula'.",
         ),
+        (
+            ["a.csv", "--target", "kind", "--augmenter", "gaussian"],
+            "--augmenter gaussian takes complete numbers only, and column 'color\\x1b[31m[bold]' "
+            "holds categories. Use --augmenter copula.",
+        ),
+        (
+            ["a.csv", "--target", "kind", "--grid", "native.toml"],
+            'prepare = "native" is for models with categorical_features, which '
+            'LogisticRegression has not. Use prepare = "plain".',
+        ),
+        (
+            ["a.csv", "--target", "kind", "--grid", "grid.toml"],
+            "Every candidate failed; the first ended with InvalidParameterError: The 'max_depth' "
+            "parameter of DecisionTreeClassifier must be ",
+        ),
+        (
+            ["pipe", "--target", "kind"],
+            "'pipe' is a pipe or a device, and a table is read more than once. Save it to a file "
+            "first.",
+        ),
+        (["pipe"], "'pipe' is a pipe or a device"),
         (
             ["a.csv", "--target", "kind", "--out", "a.csv"],
             "--out 'a.csv' cannot be made a folder: ",
@@ -418,6 +478,11 @@ def test_what_cannot_be_done_is_said_in_a_sentence(words, told, tmp_path, monkey
     (tmp_path / "empty.csv").touch()
     (tmp_path / "twins.csv").write_text("x,x,y\n1,2,3\n")
     (tmp_path / "only.csv").write_text("x,y\n" + "1,a\n1,b\n" * 8)
+    (tmp_path / "grid.toml").write_text("[tree]\ngrid = {max_depth = [-1]}\n")
+    (tmp_path / "native.toml").write_text(
+        '[m]\nestimator = "sklearn.linear_model.LogisticRegression"\nprepare = "native"\n'
+    )
+    os.mkfifo("pipe")
     before = set(tmp_path.iterdir())
     result = select(*words)
     assert result.exit_code == 2, result.output
@@ -427,14 +492,48 @@ def test_what_cannot_be_done_is_said_in_a_sentence(words, told, tmp_path, monkey
     assert set(tmp_path.iterdir()) == before
 
 
+@pytest.mark.skipif(not Path("/sys/kernel").is_dir(), reason="needs a folder that takes no files")
+def test_a_folder_that_takes_no_files_is_refused_before_the_search(tmp_path, monkeypatch):
+    """While nothing is lost yet."""
+    table().to_csv(tmp_path / "a.csv", index=False)
+    monkeypatch.setattr(_select, "select_model", None)
+    result = select(tmp_path / "a.csv", "--target", "kind", "--out", "/sys/kernel")
+    assert result.exit_code == 2, result.output
+    assert "--out '/sys/kernel' cannot be written to: " in result.stderr
+    assert result.stderr.endswith(". Name another folder.\n")
+
+
+def test_what_to_do_next_can_be_copied(tmp_path):
+    """A folder with a blank in its name is quoted."""
+    table().to_csv(tmp_path / "a.csv", index=False)
+    out = tmp_path / "o s"
+    words = ("--target", "kind", "--models", "bayes", "--out", str(out))
+    shown = " ".join(select(tmp_path / "a.csv", *words).stdout.split())
+    quoted = shlex.quote(str(out / "model.skops"))
+    assert f"Next: leavezero predict {quoted} TABLE" in shown
+
+
+def test_no_pipe_is_read_for_predictions(tmp_path):
+    """It is refused as select refuses it."""
+    os.mkfifo(tmp_path / "pipe")
+    result = runner.invoke(app, ["predict", "m.skops", str(tmp_path / "pipe")])
+    assert result.exit_code == 2
+    assert "is a pipe or a device, and a table is read more than once." in result.stderr
+
+
 def test_what_fails_ends_with_1_and_debug_shows_where(tmp_path, monkeypatch):
     """One sentence, unless the user wants the traceback."""
     monkeypatch.chdir(tmp_path)
     table().to_csv("a.csv", index=False)
-    (tmp_path / "grid.toml").write_text("[tree]\ngrid = {max_depth = [-1]}\n")
-    words = ("--target", "kind", "--grid", "grid.toml")
+
+    def failing(prepared, wish, watch):
+        raise MemoryError("no room")
+
+    monkeypatch.setattr(_select, "select_model", failing)
+    words = ("--target", "kind")
     result = select("a.csv", *words)
     assert result.exit_code == 1
+    assert result.stderr.splitlines()[-2] == "MemoryError: no room"
     assert result.stderr.endswith("Add --debug to see where.\n")
     assert "Traceback" not in result.stderr
     assert not isinstance(select("a.csv", *words, "--debug").exception, SystemExit)
@@ -463,3 +562,10 @@ def test_help_leads_a_newcomer():
     assert "select" in first
     assert "predict" in first
     assert "--target" in runner.invoke(app, ["select", "--help"]).output
+
+
+def test_help_names_all_models_on_a_narrow_terminal():
+    """None is cut off at 80 columns."""
+    shown = runner.invoke(app, ["select", "--help"], env={"COLUMNS": "80", "TERM": "dumb"}).output
+    for name in MODELS:
+        assert re.search(rf"\b{name}\b", shown), name

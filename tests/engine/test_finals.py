@@ -3,9 +3,12 @@
 import numpy as np
 import pytest
 from sklearn.datasets import make_moons, make_multilabel_classification
+from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import SVC
 
-from leavezero import GridSearchLZO
+from leavezero import CandidateSearchLZO, GridSearchLZO
+from leavezero.augment import FunctionAugmenter
 from leavezero.engine import _finals, resolve_metric
 from leavezero.semi_supervised import SMIRClassifier
 
@@ -64,13 +67,14 @@ def test_no_model_is_worse_than_possible(rng):
         ([0.9, 1.2, np.nan], [0.6, 0.9, np.nan]),
         ([-0.3, -0.2, np.nan], [0.0, 0.1, np.nan]),
         ([0.4, 0.3, -0.1], [0.4, 0.3, 0.0]),
+        ([1.2, 0.9, 0.9], [1.0, 0.7, 0.7]),
     ],
 )
 def test_the_best_moves_to_its_witnesses_and_the_others_with_it(finals, expected):
-    """The kinder one from above, the other from below; who has no score has none then."""
-    told = np.array([[0.5, 0.9, 0.5], [0.4, 0.1, np.nan]])
+    """The kinder one from above, the other from below; with one alone to the end of the scale."""
+    on_v, unseen = np.array([0.5, 0.9, 0.5]), np.array([np.nan, 0.1, np.nan])
     accuracy = resolve_metric("accuracy", "the test")
-    found = _finals._possible(np.array(finals), told, accuracy)
+    found = _finals._possible(np.array(finals), on_v, unseen, accuracy)
     np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
@@ -82,3 +86,20 @@ def test_models_of_several_labels_are_compared():
     results = search.fit(X, y).cv_results_
     np.testing.assert_array_equal(results["rank_test_score"], [3, 2, 1])
     np.testing.assert_array_equal(np.argsort(results["mean_unseen_score"]), [0, 1, 2])
+
+
+def test_who_scores_itself_is_not_better_than_perfect(rng):
+    """Beside a candidate that no other can be compared with, either."""
+
+    def shaken(X, y, n_samples, rng):
+        rows = rng.integers(len(y), size=n_samples)
+        return X[rows] + rng.normal(size=(n_samples, 2)), y[rows]
+
+    X, y = (
+        np.vstack([rng.normal(size=(40, 2)), rng.normal(size=(40, 2)) + 4.0]),
+        np.repeat([0, 1], 40),
+    )
+    pool = {"neighbors": KNeighborsClassifier(1), "inner": GridSearchCV(SVC(), {"C": [1]})}
+    search = CandidateSearchLZO(pool, augmenter=FunctionAugmenter(shaken), random_state=0)
+    scores = search.fit(X, y).cv_results_["mean_test_score"]
+    assert scores.max() == 1.0

@@ -1,6 +1,8 @@
 """Limits as users write them."""
 
 import time
+from contextlib import suppress
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -71,6 +73,19 @@ def test_time_is_spent():
     time.sleep(2e-3)
     assert found.spent()
     assert found.left() <= 0
+
+
+def test_time_that_stands_still_is_not_spent(monkeypatch):
+    """Also where what was waited for fails."""
+    now = [10.0]
+    monkeypatch.setattr(limits, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    found = limits.Limits(budget=2.0, began=9.0)
+    with suppress(OSError), found.standing_still():
+        now[0] = 110.0
+        raise OSError
+    assert found.left() == 1.0
+    now[0] = 111.0
+    assert found.spent()
 
 
 def test_a_wider_limit_allows_more():

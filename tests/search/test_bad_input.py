@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.cluster import KMeans
+from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
@@ -242,3 +244,33 @@ def test_the_functions_check_too():
     """leave_zero_out_score shares the search's checks."""
     with pytest.raises(ValueError, match="n_replicates of GridSearchLZO"):
         leave_zero_out_score(LogisticRegression(), X, Y, n_replicates=0)
+
+
+@pytest.mark.parametrize("n_jobs", ["2", 1.5, True, 0])
+def test_a_wrong_number_of_workers(n_jobs):
+    """Joblib would raise something raw, or take it silently."""
+    wording = rf"^n_jobs of GridSearchLZO must be None or an int other than 0, got {n_jobs!r}\. Use"
+    with pytest.raises(ValueError, match=wording):
+        search(n_jobs=n_jobs).fit(X, Y)
+
+
+def test_a_fit_that_fails_leaves_nothing_of_an_earlier_one():
+    """The old winner is not judged against new data."""
+    rows, classes = load_iris(return_X_y=True)
+    fitted = search(random_state=0).fit(rows, classes)
+    fitted.set_params(param_grid={"C": [-1.0]})
+    with pytest.raises(AllCandidatesFailedError):
+        fitted.fit(rows[20:80], classes[20:80])
+    gone = ("best_params_", "best_estimator_", "cv_results_", "selection_")
+    assert not any(hasattr(fitted, name) for name in gone)
+    for ask in (fitted.trust, lambda: fitted.predict(rows)):
+        with pytest.raises(NotFittedError):
+            ask()
+
+
+def test_what_others_keep_on_a_search_stays():
+    """Only what an earlier fit learned goes: parameters and private notes of others stay."""
+    fitted = search(random_state=0).fit(X, Y)
+    fitted.note = "mine"
+    fitted.fit(X, Y)
+    assert (fitted.note, fitted.param_grid) == ("mine", {"C": [1, 10]})

@@ -191,6 +191,18 @@ def test_confirm_is_a_number_of_candidates(confirm):
         search(confirm=1, refit=lambda results: 0).fit(X, Y)
 
 
+def test_what_is_said_of_a_confirmed_choice_is_said_of_its_scores():
+    """Intervals move with scores, the lead is the table's, and folds are not advised again."""
+    fitted = search(confirm=4, confirm_cv=5).fit(X, Y)
+    table, choice = fitted.cv_results_, fitted.selection_
+    ends = np.vstack([table["low_test_score"], table["high_test_score"]])
+    assert np.all((ends[0] <= table["mean_test_score"]) & (table["mean_test_score"] <= ends[1]))
+    first, second = np.sort(table["mean_test_score"])[::-1][:2]
+    assert choice.margin == pytest.approx(first - second)
+    assert choice.corrected_score <= first
+    assert not any("confirm" in str(finding.advice) for finding in fitted.trust().findings)
+
+
 def test_folds_of_a_splitter_without_a_seed_repeat():
     """The search's own seed serves, and the splitter stays as it was."""
     folds = StratifiedKFold(3, shuffle=True)

@@ -85,7 +85,7 @@ def test_without_v_or_its_rows_the_display_says_why(fitted):
     again = pickle.loads(pickle.dumps(fitted))
     with pytest.raises(ValueError, match=r"cannot show this GridSearchLZO\. There is no V, or the"):
         ValidationSetDisplay.from_search(again)
-    with pytest.raises(ValueError, match="was pickled, and the given rows stayed behind"):
+    with pytest.raises(ValueError, match="was pickled, which leaves behind the data"):
         TrustDisplay.from_search(again)
     assert SearchDisplay.from_search(again, ax=Figure().subplots())
 

@@ -33,7 +33,7 @@ from leavezero import (
 from leavezero.augment import GaussianAugmenter
 from leavezero.engine import _workers, summarize_journal
 from leavezero.engine._workers_cargo import cloudpickle
-from leavezero.engine._workers_handles import LostError
+from leavezero.engine._workers_handles import LostError, Nursery
 from leavezero.exceptions import AllCandidatesFailedError, CandidateFailedWarning
 from leavezero.families import Family
 from leavezero.families import _registry as registry
@@ -305,6 +305,22 @@ def test_the_time_of_a_search_ends():
     assert model.fits_["candidate"] == n_judged
     assert model.best_score_ == np.nanmax(model.cv_results_["mean_test_score"])
     assert model.best_index_ not in model.failures_
+
+
+def test_the_start_of_workers_is_not_taken_from_the_time(monkeypatch):
+    """Here it takes longer than the whole search may."""
+    own = Nursery.fork
+
+    def fit(budget):
+        def late(self, data):
+            time.sleep(1.2 * budget)
+            return own(self, data)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Nursery, "fork", late)
+            return search({"cut": [0.3, 0.5]}, time_budget=budget).fit(X, Y)
+
+    assert finished_some(fit).failures_ == {}
 
 
 def test_a_budget_without_a_finished_candidate_is_an_error():

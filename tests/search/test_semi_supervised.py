@@ -13,7 +13,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.semi_supervised import LabelPropagation, LabelSpreading, SelfTrainingClassifier
 
-from leavezero import CandidateSearchLZO, GridSearchLZO, RandomizedSearchLZO
+from leavezero import (
+    CandidateSearchLZO,
+    GridSearchLZO,
+    HalvingGridSearchLZO,
+    RandomizedSearchLZO,
+)
 from leavezero.augment import LabeledOnly, LabelInvariantMixup, PseudoLabeled
 from leavezero.semi_supervised import SMIRClassifier
 
@@ -254,3 +259,167 @@ def test_frames_and_other_markers():
         SMIRClassifier(unlabeled="?"), {"width": [0.1, 0.3]}, n_replicates=2, random_state=0
     ).fit(frame, names)
     assert set(search.predict(frame)) == {"yes", "no"}
+
+
+def named(few, marker):
+    """Return codes as names, with a marker of any kind in rows without one."""
+    names = np.array(["a", "b"], dtype=object)[few]
+    names[few < 0] = marker
+    return names
+
+
+AS_WRITTEN = {
+    "None": (SMIRClassifier(unlabeled=None), lambda few: named(few, None)),
+    "NaN among names": (SMIRClassifier(unlabeled=None), lambda few: named(few, np.nan)),
+    "NaN as the marker": (
+        SMIRClassifier(unlabeled=np.nan),
+        lambda few: np.where(few < 0, np.nan, few),
+    ),
+    "NaN among numbers": (
+        SMIRClassifier(unlabeled=None),
+        lambda few: np.where(few < 0, np.nan, few),
+    ),
+    "Int64 with gaps": (
+        SMIRClassifier(unlabeled=None),
+        lambda few: pd.Series(few, dtype="Int64").mask(few < 0),
+    ),
+    "strings with gaps": (
+        SMIRClassifier(unlabeled=None),
+        lambda few: pd.Series(named(few, None), dtype="string"),
+    ),
+    "categories with gaps": (
+        SMIRClassifier(unlabeled=None),
+        lambda few: pd.Series(named(few, None)).astype("category"),
+    ),
+    "-1 among names": (SMIRClassifier(), lambda few: named(few, -1)),
+    "-1 among names, self-training": (
+        SelfTrainingClassifier(LogisticRegression()),
+        lambda few: named(few, -1),
+    ),
+    "numbers as objects": (SMIRClassifier(), lambda few: few.astype(object)),
+}
+
+
+@pytest.mark.parametrize("name", AS_WRITTEN)
+def test_labels_are_taken_as_the_estimator_takes_them(name):
+    """The winner answers as it does fitted alone, and scores are those of the codes."""
+    X, few, _ = moons()
+    model, write = AS_WRITTEN[name]
+    y = write(few)
+    settings = {"n_replicates": 2, "return_train_score": True, "random_state": 0}
+    alone = model.fit(X, y)
+    plain = type(model)(**model.get_params(deep=False))
+    if isinstance(model, SMIRClassifier):
+        plain.set_params(unlabeled=-1)
+    for kind, one in ((GridSearchLZO, (model, {})), (CandidateSearchLZO, ({"m": model},))):
+        search = kind(*one, **settings).fit(X, y)
+        assert_array_equal(search.predict(X), alone.predict(X))
+        assert_array_equal(search.classes_, alone.classes_)
+        assert isinstance(search.augmenter_, PseudoLabeled)
+        other = kind(*((plain, {}) if len(one) == 2 else ({"m": plain},)), **settings).fit(X, few)
+        for column in ("mean_test_score", "mean_train_score", "mean_unseen_score"):
+            assert_array_equal(search.cv_results_[column], other.cv_results_[column])
+        assert len(search.trust().findings) == len(other.trust().findings)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"unseen": "only"},
+        {"confirm": 2, "confirm_cv": 3},
+        {"augmenter": LabelInvariantMixup()},
+        {"augmenter": PseudoLabeled(LabelInvariantMixup(), unlabeled=None)},
+    ],
+)
+def test_labels_as_written_go_through_every_way_of_judging(changes):
+    """Each gives the scores of the same labels written with -1."""
+    X, few, _ = moons(40)
+    coded = dict(changes)
+    if isinstance(changes.get("augmenter"), PseudoLabeled):
+        coded["augmenter"] = PseudoLabeled(LabelInvariantMixup())
+    grid = {"width": [0.1, 0.5]}
+    written = GridSearchLZO(SMIRClassifier(unlabeled=None), grid, n_replicates=2, random_state=0)
+    usual = GridSearchLZO(SMIRClassifier(), grid, n_replicates=2, random_state=0)
+    written.set_params(**changes).fit(X, named(few, None))
+    usual.set_params(**coded).fit(X, few)
+    scores = [search.cv_results_["mean_test_score"] for search in (written, usual)]
+    assert_array_equal(*scores)
+
+
+def test_halving_takes_labels_as_written():
+    """Its rounds are stratified by labels that do not sort."""
+    X, few, _ = moons(40)
+    for model, marker in ((SMIRClassifier(unlabeled=None), None), (SMIRClassifier(), -1)):
+        search = HalvingGridSearchLZO(
+            model, {"width": [0.1, 0.3, 0.5]}, min_resources=50, n_replicates=2, random_state=0
+        ).fit(X, named(few, marker))
+        assert_array_equal(search.classes_, ["a", "b"])
+
+
+def test_markers_that_differ_in_the_data_are_refused():
+    """Whatever comes first: for one of them the other's marker would be a class."""
+    X, few, _ = moons()
+    y = named(few, "unlabeled").astype(str)
+    members = {"SM": SMIRClassifier(unlabeled="unlabeled"), "ls": LabelSpreading()}
+    messages = set()
+    for names in (["SM", "ls"], ["ls", "SM"]):
+        search = CandidateSearchLZO({name: members[name] for name in names}, random_state=0)
+        with pytest.raises(ValueError, match="mark rows without a label differently") as caught:
+            search.fit(X, y)
+        messages.add(str(caught.value))
+    assert messages == {
+        "The candidates of CandidateSearchLZO mark rows without a label differently, by "
+        "'unlabeled' and -1, and y holds one of these: what marks a row for one candidate would "
+        "be a class for another. Give all candidates the same marker."
+    }
+
+
+@pytest.mark.parametrize("markers", [["?", "!"], ["!", "?"]])
+def test_markers_of_a_grid_are_compared_too(markers):
+    """Where they stand in the data."""
+    X, few, y = moons()
+    search = GridSearchLZO(SMIRClassifier(), {"unlabeled": markers}, n_replicates=2, random_state=0)
+    with pytest.raises(ValueError, match=r"differently, by '!' and '\?', and y holds one of these"):
+        search.fit(X, named(few, "?"))
+    assert len(search.fit(X, named(y, "?")).cv_results_["params"]) == 2
+
+
+def test_one_marker_of_a_grid_is_the_marker():
+    """What the estimator had before does not count."""
+    X, few, _ = moons()
+    for marker in ("?", None):
+        search = GridSearchLZO(
+            SMIRClassifier(), {"unlabeled": [marker]}, n_replicates=2, random_state=0
+        ).fit(X, named(few, marker))
+        assert_array_equal(search.classes_, ["a", "b"])
+
+
+@pytest.mark.parametrize(
+    ("model", "write", "wording"),
+    [
+        (
+            LabelSpreading(),
+            lambda few: np.where(few < 0, np.nan, few),
+            r"^Input y contains NaN or None in rows that count as labelled: GridSearchLZO takes "
+            r"rows that are -1 for unlabelled\. Write -1 there, or use an estimator with "
+            r"unlabeled=None\.$",
+        ),
+        (
+            SMIRClassifier(unlabeled=None),
+            lambda few: np.where(few < 0, None, few == 1),
+            r"^y given to GridSearchLZO holds True and False beside rows without a label\. Give 0 "
+            r"and 1 or names instead\.$",
+        ),
+        (
+            SMIRClassifier(unlabeled=None),
+            lambda few: np.where(few == 1, "yes", np.where(few < 0, None, few)),
+            r"^y given to GridSearchLZO has labels of several kinds, int and str, that cannot be "
+            r"sorted\. Give names only or numbers only\.$",
+        ),
+    ],
+)
+def test_labels_that_cannot_be_told_apart_from_gaps(model, write, wording):
+    """One sentence says what to write instead."""
+    X, few, _ = moons()
+    with pytest.raises(ValueError, match=wording):
+        GridSearchLZO(model, {}, random_state=0).fit(X, write(few))

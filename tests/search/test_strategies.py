@@ -20,7 +20,9 @@ from leavezero import (
     LabelInvariantMixup,
     OptunaSearchLZO,
 )
+from leavezero.engine import AllAtOnce
 from leavezero.exceptions import CandidateFailedWarning
+from leavezero.search import BaseSearchLZO
 
 X, Y = make_classification(180, 5, flip_y=0.2, random_state=0)
 GRID = {"C": [0.001, 0.01, 0.1, 1, 10, 100]}
@@ -131,6 +133,17 @@ def test_halving_of_a_regressor():
     [
         (HalvingGridSearchLZO, {"factor": 1}, r"factor of HalvingGridSearchLZO must be .* above 1"),
         (HalvingGridSearchLZO, {"min_resources": 0}, r"min_resources of HalvingGridSearchLZO must"),
+        (
+            HalvingGridSearchLZO,
+            {"min_resources": 90, "max_resources": 60},
+            r"^min_resources of HalvingGridSearchLZO must be at most max_resources, got 90 and "
+            r"60\. Give fewer for the first round\.$",
+        ),
+        (
+            HalvingRandomSearchLZO,
+            {"min_resources": 1000},
+            r"min_resources of HalvingRandomSearchLZO must be at most max_resources, got 1000 and ",
+        ),
         (HalvingGridSearchLZO, {"max_resources": 1000}, r"max_resources of .* at most the number"),
         (HalvingGridSearchLZO, {"resource": "coef0"}, r"max_resources .* got \'auto\' for the"),
         (
@@ -151,6 +164,40 @@ def test_halving_says_what_is_wrong(kind, more, message):
     """Which parameter, what is allowed, what came."""
     with pytest.raises(ValueError, match=message):
         kind(SVC(), GRID, **more, **FEW).fit(X, Y)
+
+
+def test_halving_takes_what_there_is_where_no_number_was_asked_for():
+    """The words for a first round give way to the largest one."""
+    search = HalvingGridSearchLZO(SVC(), GRID, max_resources=12, **FEW).fit(X, Y)
+    assert search.n_resources_ == [12]
+
+
+class ListSearchLZO(BaseSearchLZO):
+    """Choose among settings that are listed one by one, as docs/extending.md has it."""
+
+    def __init__(self, estimator, settings, *, random_state=None):
+        super().__init__(estimator, random_state=random_state)
+        self.settings = settings
+
+    def _strategy(self, planner, target, root):
+        return AllAtOnce([planner.candidate(self.estimator, one) for one in self.settings])
+
+
+def test_a_search_of_ones_own_may_list_a_candidate_twice():
+    """Equal candidates are one: one row, one fit."""
+    listed = [{"C": 1}, {"C": 10}, {"C": 1}]
+    search = ListSearchLZO(SVC(), listed, random_state=0).fit(X, Y)
+    assert search.n_fits_ == 2
+    assert search.cv_results_["params"] == [{"C": 1}, {"C": 10}]
+
+
+def test_a_search_of_ones_own_needs_a_candidate():
+    """There is nothing to choose from."""
+    wording = (
+        r"^A search got no candidates: AllAtOnce must be given at least one, got none\. Name a"
+    )
+    with pytest.raises(ValueError, match=wording):
+        ListSearchLZO(SVC(), [], random_state=0).fit(X, Y)
 
 
 def test_the_number_of_workers_changes_nothing():

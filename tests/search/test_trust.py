@@ -1,3 +1,4 @@
+import copy
 import pickle
 
 import numpy as np
@@ -119,14 +120,50 @@ def test_a_search_that_is_not_fitted_has_no_report():
         GridSearchLZO(SVC(), {"C": [1]}).trust()
 
 
-def test_given_rows_do_not_travel_with_a_pickled_search():
+def test_a_pickled_search_has_no_report():
     """A pickle is for predicting; the report is asked for before."""
     X, y = apart()
     search = GridSearchLZO(SVC(), {"C": [1, 10]}, random_state=0).fit(X, y)
     again = pickle.loads(pickle.dumps(search))
     assert np.array_equal(again.predict(X), search.predict(X))
-    with pytest.raises(ValueError, match="was pickled, and the given rows stayed behind"):
+    with pytest.raises(ValueError, match="was pickled, which leaves behind the data"):
         again.trust()
+
+
+@pytest.mark.parametrize("augmenter", ["auto", LabelInvariantMixup()], ids=["auto", "mixup"])
+def test_no_given_row_travels_with_a_search_that_draws_from_what_it_learned(augmenter):
+    """One that mixes rows needs them, and so they are in the pickle."""
+    X, y = apart(distance=1.0)
+    grid = {"C": [0.1, 1]}
+    search = GridSearchLZO(LogisticRegression(), grid, augmenter=augmenter, random_state=0)
+    content = pickle.dumps(search.fit(X, y))
+    n_found = sum(row.tobytes() in content for row in X)
+    assert n_found == (0 if augmenter == "auto" else len(X))
+
+
+@pytest.mark.parametrize("how", [copy.copy, copy.deepcopy])
+def test_a_copy_has_the_report_of_the_search(how):
+    """It shares the given rows, and nothing that one of the two may change."""
+    X, y = apart(distance=1.0)
+    search = GridSearchLZO(KNeighborsClassifier(), NEIGHBORS, random_state=0).fit(X, y)
+    n_fits, again = search.n_fits_, how(search)
+    assert again.trust(optimism=True).findings == search.trust(optimism=True).findings
+    assert again.summary()["trust"] is not None
+    assert again._kept.job.X is X
+    assert again.n_fits_ == search.n_fits_ == n_fits + 2
+    again.set_params(random_state=1).fit(X[:100], y[:100])
+    assert search._kept.job.X is X
+    assert (again.estimator is search.estimator) == (how is copy.copy)
+
+
+def test_a_copy_of_a_search_that_is_not_fitted_is_fitted_alone():
+    """Also as a part of something else that is copied."""
+    X, y = apart()
+    search = GridSearchLZO(SVC(), {"C": [1]}, random_state=0)
+    first, second = copy.deepcopy([search, search])
+    assert first is second
+    first.fit(X, y)
+    assert not hasattr(search, "cv_results_")
 
 
 def test_folds_are_asked_for_by_an_alarm_only():

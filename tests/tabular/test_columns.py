@@ -61,6 +61,42 @@ def test_ten_thousand_categories_are_one_column_with_a_word_on_it():
     assert kind(values) == ("category", why)
 
 
+def test_the_decimal_comma_is_known_to_notices_and_errors():
+    """A word among numbers is shown, and not a number."""
+    frame = pd.DataFrame({"x": ["1,5", "2,5", "soon", "2,5"] * 10})
+    (column,) = describe_columns(frame, decimal=",")
+    assert column.why.startswith("it holds numbers and words (10 cells such as 'soon');")
+    with pytest.raises(TableError, match=r"must hold numbers for a regression, and has 'soon'\."):
+        decide_target(frame, "x", "regression", decimal=",")
+
+
+def test_numbers_that_can_be_read_in_two_ways_are_told():
+    """Also where they would be taken for names of rows."""
+    told = "as in '1,735', the comma may part thousands or decimals; write decimals with a point"
+    assert told in kind(["683", "1,735"] * 20)[1]
+    found, why = kind([f"1,{at}" for at in range(700, 700 + N)])
+    assert (found, why.split(";")[0]) == ("dropped", "every cell differs, as names of rows do")
+    assert "as in '1,700', the comma may part thousands" in why
+
+
+def test_a_mark_of_thousands_is_told_and_kept():
+    """The model reads the next table by it, and refuses what can be read in two ways."""
+    frame = pd.DataFrame({"x": [1735, 683] * 20})
+    (column,) = describe_columns(frame, thousands={"x": ","})
+    assert (column.kind, column.why) == ("number", "a comma in its cells parts thousands")
+    schema = Schema.from_list(Schema((column,)).to_list())
+    table = pd.DataFrame({"x": ["1,735", "683", "2,412.5"]})
+    assert schema.frame(table)["x"].tolist() == [1735, 683, 2412.5]
+    with pytest.raises(TableError, match=r"should hold numbers, and 1 cell does not, such as '1,7"):
+        schema.frame(table.iloc[:2], decimal=",")
+
+
+def test_long_digits_are_told():
+    """They repeat, and are no names of rows."""
+    told = "it holds whole numbers of more digits than a float has"
+    assert kind(["12345678901234567890", "12345678901234567891"] * 20) == ("category", told)
+
+
 def test_the_user_may_keep_and_drop():
     """By name, and a name that is none is refused."""
     assert kind(np.arange(N), "id", keep=["id"]) == ("number", "")
@@ -96,6 +132,24 @@ def test_the_user_has_the_last_word_on_the_task():
 
 
 @pytest.mark.parametrize(
+    ("values", "classes"),
+    [
+        (pd.to_datetime(["2024-01-02", "2024-01-01", None]), ["2024-01-01", "2024-01-02"]),
+        (
+            pd.to_datetime(["2024-01-01 10:30", "2024-01-02 00:00"]),
+            ["2024-01-01 10:30:00", "2024-01-02 00:00:00"],
+        ),
+        (["1.2.2024", "01.03.2024"], ["01.03.2024", "1.2.2024"]),
+    ],
+)
+def test_few_dates_may_be_classes(values, classes):
+    """Written as dates, if the user says so."""
+    target = decide_target(pd.DataFrame({"y": values}), "y", "classification")
+    assert target.classes == classes
+    assert target.why == "--task says so"
+
+
+@pytest.mark.parametrize(
     ("values", "options", "told"),
     [
         ([1, 2], {"name": "z"}, r"The table has no column 'z'\. There are 'target'\."),
@@ -105,7 +159,24 @@ def test_the_user_has_the_last_word_on_the_task():
         (["a", "b"], {"task": "regression"}, r"must hold numbers for a regression, and has 'a'\."),
         ([1, 2], {"task": "magic"}, r"--task must be classification or regression, got 'magic'\."),
         ([f"c{at}" for at in range(60)], {}, r"has 60 classes in 60 rows, too many to learn one"),
-        (pd.to_datetime(["2024-01-01", "2024-01-02"]), {}, r"must hold numbers for a regression"),
+        (
+            pd.to_datetime(["2024-01-01", "2024-01-02"]),
+            {},
+            r"The target 'target' holds dates, which cannot be predicted as they are\. Derive a "
+            r"number or a class from them, such as days or the month, or add --task "
+            r"classification to make each date a class\.$",
+        ),
+        (["2024-01-01", "2024-01-02"], {"task": "regression"}, r"'target' holds dates, which"),
+        (
+            pd.date_range("2024-01-01", periods=60),
+            {"task": "classification"},
+            r"Derive a number or a class from them, such as days or the month\.$",
+        ),
+        (
+            [f"{1 + at % 28}.{1 + at // 28}.2024" for at in range(60)],
+            {},
+            r"Derive a number or a class from them, such as days or the month\.$",
+        ),
     ],
 )
 def test_a_target_that_will_not_do_is_refused(values, options, told):

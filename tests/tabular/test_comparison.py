@@ -1,5 +1,6 @@
 """Leave-zero-out and cross validation on the same candidates, judged by rows held back."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -17,6 +18,7 @@ from leavezero.tabular import (
     plan_comparison,
     prepare,
 )
+from leavezero.tabular._comparison import _test_scores
 from leavezero.tabular._folds import Judged, by_folds
 from leavezero.tabular._split import hold_back, make_folds
 
@@ -131,6 +133,10 @@ def test_sentences_follow_the_figures(prepared):
     told = replace(compared, ways=(worse, replace(ours, at=9)), nearer=(4, 6)).sentences()
     assert "has 0.125 less than" in told[0]
     assert "which is within what chance alone gives" in told[1]
+    failed = replace(ours, at=9, label="tree", test=np.nan)
+    assert replace(compared, ways=(failed, theirs)).sentences()[0] == (
+        "The choice of leave-zero-out, tree, has no score on the rows held back."
+    )
 
 
 def test_a_candidate_that_fails_has_no_score(prepared, tmp_path):
@@ -145,3 +151,32 @@ def test_a_candidate_that_fails_has_no_score(prepared, tmp_path):
     assert failed["test_score"] is failed["cross_validation_score"] is None
     assert compared.best["model"] == "bayes"
     assert any("1 of 2 candidates failed" in notice for notice in compared.notices)
+
+
+def test_candidates_of_which_none_can_be_judged_are_told(prepared, tmp_path):
+    """By folds and by the rows held back."""
+    table, wish = prepared
+    grid = tmp_path / "grid.toml"
+    grid.write_text("[tree]\ngrid = {max_depth = [-1]}\n")
+    ready = prepare(table.source.path, replace(wish, models=None, grid=grid))
+    plan = plan_comparison(ready.target, 2)
+    with pytest.raises(TableError, match=r"^Every candidate failed in cross validation\. Use anot"):
+        by_folds(ready, 1, ready.X, ready.target.values, plan.folds)
+    with pytest.raises(
+        TableError, match=r"^No candidate has a score by accuracy on the rows held "
+    ):
+        _test_scores(ready, 1, plan)
+
+
+def test_one_row_has_no_r2(tmp_path):
+    """Which is told before a fit."""
+    path = tmp_path / "a.csv"
+    path.write_text("\n".join(["x,y", *(f"{at * 7 % 40}.5,{at}.25" for at in range(40))]))
+    wish = Wish("y", models=("bayes",))
+    ready = prepare(path, wish)
+    told = (
+        "--metric r2 cannot judge the rows held back: its score there is no number. Use "
+        "neg_mean_absolute_error, or hold back more rows in fewer folds."
+    )
+    with pytest.raises(TableError, match=f"^{re.escape(told)}$"):
+        compare_ways(ready, wish, plan_comparison(ready.target, 2, 0.01))

@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.ensemble import ExtraTreesClassifier
-from sklearn.linear_model import LogisticRegression
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from skops import io
@@ -15,6 +16,8 @@ from skops import io
 from leavezero import __version__
 from leavezero.tabular import (
     MODELS,
+    TRUSTED,
+    Column,
     Schema,
     Source,
     TableError,
@@ -24,6 +27,7 @@ from leavezero.tabular import (
     decide_target,
     describe_columns,
     load_model,
+    make_pipeline_for,
     named_augmenter,
     named_metric,
     other_versions,
@@ -32,6 +36,7 @@ from leavezero.tabular import (
     versions,
     write_predictions,
 )
+from leavezero.tabular._named import refuse_augmenter
 
 N = 60
 
@@ -125,6 +130,39 @@ def test_unknown_names_are_refused():
         TableError, match=r"--metric 'acuracy' is unknown\. Did you mean 'accuracy'"
     ):
         named_metric("acuracy", target)
+
+
+@pytest.mark.parametrize("name", ["gaussian", "gaussian-mixture", "portfolio"])
+@pytest.mark.parametrize(
+    ("cells", "what"),
+    [
+        ([1.5, None] * 10, "missing cells"),
+        (["a", "b"] * 10, "categories"),
+        (pd.date_range("2024-01-01", periods=20), "dates"),
+        ([f"the cat sat on {at}" for at in range(20)], "text"),
+    ],
+)
+def test_an_augmenter_of_numbers_refuses_other_cells(name, cells, what):
+    """It says which column and which augmenter takes it."""
+    frame = pd.DataFrame({"a": np.arange(20) / 2, "b": cells})
+    schema = Schema(describe_columns(frame))
+    told = f"--augmenter {name} takes complete numbers only, and column 'b' holds {what}. Use --au"
+    with pytest.raises(TableError, match=told):
+        refuse_augmenter(name, schema, schema.frame(frame, learning=True))
+    refuse_augmenter("copula", schema, schema.frame(frame, learning=True))
+    whole = Schema(describe_columns(frame[["a"]]))
+    refuse_augmenter(name, whole, frame[["a"]])
+
+
+def test_codes_of_categories_are_for_models_that_know_them():
+    """A model that does not still takes gaps as they are."""
+    frame = pd.DataFrame({"a": [1.5, None] * 10, "b": ["x", "y"] * 10})
+    both, numbers = (Schema(describe_columns(one)) for one in (frame, frame[["a"]]))
+    with pytest.raises(
+        TableError, match=r'prepare = "native" is for models with categorical_features, which Extra'
+    ):
+        make_pipeline_for(both, ExtraTreesClassifier(), "native")
+    assert make_pipeline_for(numbers, ExtraTreesClassifier(), "native").steps[-1][0] == "model"
 
 
 def test_metrics_of_one_class_know_which():
@@ -236,7 +274,7 @@ def stored(tmp_path_factory):
 
 def test_skops_alone_reads_the_pipeline(stored):
     """The page of JSON beside it does not stand in its way."""
-    pipeline = io.load(stored, trusted=io.get_untrusted_types(file=stored))
+    pipeline = io.load(stored, trusted=TRUSTED)
     assert pipeline.steps[-1][0] == "model"
 
 
@@ -329,6 +367,27 @@ def test_predictions_do_not_depend_on_blocks_or_formats(stored, tmp_path, suffix
     assert np.allclose(found["probability_no"], expected["probability_no"])
     assert found["many"].iloc[0] == "007"
     assert set(tmp_path.iterdir()) == {path, out}
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_predictions_pass_on_whole_numbers_beside_a_gap(tmp_path, suffix):
+    """With all their digits, and not as floats."""
+    ids = [1234567890123456789, None, 1]
+    frame = pd.DataFrame({"id": pd.array(ids, dtype="Int64"), "a": pd.array([1, 2, None], "Int8")})
+    frame.to_parquet(tmp_path / "new.parquet")
+    schema = Schema((Column("a", "number", "int64"),))
+    model = TableModel(
+        make_pipeline(SimpleImputer(), Ridge()).fit(pd.DataFrame({"a": [0.0, 4.0]}), [0, 8]),
+        schema,
+        "y",
+        "regression",
+        {},
+    )
+    out = tmp_path / f"out{suffix}"
+    assert write_predictions(model, Source.of(tmp_path / "new.parquet"), out) == 3
+    (block,) = Source.of(out).blocks()
+    expected = [str(ids[0]), "", "1"] if suffix == ".csv" else [ids[0], pd.NA, 1]
+    assert block["id"].tolist() == expected
 
 
 def test_a_table_for_predictions_is_looked_at_first(stored, tmp_path):

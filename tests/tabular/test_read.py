@@ -1,5 +1,6 @@
 """A table on disk to a frame."""
 
+import csv
 import gzip
 
 import numpy as np
@@ -179,3 +180,93 @@ def test_reading_tells_how_many_bytes_are_done(name, tmp_path):
     assert heard == sorted(heard)
     assert len(heard) >= 3
     assert heard[-1] == source.n_bytes == path.stat().st_size
+
+
+def test_whole_numbers_beside_a_gap_keep_their_digits(tmp_path):
+    """A Parquet or Feather file's missing cell makes no floats of the others."""
+    long = 1234567890123456789
+    frame = pd.DataFrame({"id": pd.array([long, None, 1], dtype="Int64"), "x": [0.5, 1.5, None]})
+    frame.to_parquet(tmp_path / "a.parquet")
+    frame.to_feather(tmp_path / "a.feather")
+    for name in ("a.parquet", "a.feather"):
+        (block,) = Source.of(tmp_path / name).blocks()
+        assert block.to_csv(index=False) == f"id,x\n{long},0.5\n,1.5\n1,\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "decimal", "column"),
+    [
+        ("k\tx\na\t683\nb\t1,735\nc\t2,412\n", ".", ["683", "1,735", "2,412"]),
+        ("k\tx\na\t683\nb\t0,735\nc\t2,412\n", ",", [683.0, 0.735, 2.412]),
+        ("k\tx\na\t683\nb\t1,735\nc\t1,002,412\n", ".", [683, 1735, 1002412]),
+        ("k\tx\n0.5\t683\n0.7\t1,735\n0.2\t2,412.5\n", ".", [683.0, 1735.0, 2412.5]),
+        ("k\tx\n0.5\t683\n0.7\t1,735\n0.2\t2,412\n", ".", [683, 1735, 2412]),
+        ("k\tx\n0.5\t683\n0.7\t1,735\n0.2\t2,41\n", ".", ["683", "1,735", "2,41"]),
+        ('k,x\n0.5,683\n0.7,"1,735"\n', ".", [683, 1735]),
+        ("k;x\n1,5;85.123\n2,5;7\n", ",", [85123, 7]),
+        ("k;x\n1,5;1.085,25\n2,5;7\n", ",", [1085.25, 7.0]),
+        ("k;x\n1,5;85.123\n2,5;85.12\n", ",", ["85.123", "85.12"]),
+        ("k;x\n1,5;85.123\n3.7;3\n0,5;4\n", ",", ["85.123", "3", "4"]),
+    ],
+)
+def test_thousands_are_told_from_decimals(tmp_path, text, decimal, column):
+    """What could be either stays as it is written."""
+    source = Source.of(written(tmp_path, text))
+    assert source.dialect.decimal == decimal
+    assert source.read()["x"].tolist() == column
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.csv.gz"])
+def test_windows_1252_is_found_far_down(tmp_path, name):
+    """For the whole file, however many rows are read at a time."""
+    data = b"a,b\n" + b"1,x\n" * 270_000 + "1,10 €\n".encode("cp1252")
+    (tmp_path / name).write_bytes(gzip.compress(data) if name.endswith("gz") else data)
+    source = Source.of(tmp_path / name)
+    assert source.dialect.encoding == "cp1252"
+    assert [block["b"].iloc[-1] for block in source.blocks(200_000)] == ["x", "10 €"]
+
+
+def test_bytes_that_windows_1252_lacks_are_read(tmp_path):
+    """Byte by byte."""
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"a,b\n1,\x81\n")
+    assert read_table(path)["b"].tolist() == ["\x81"]
+
+
+def test_a_mark_that_does_not_hold_is_refused(tmp_path):
+    """A file that says it is UTF-8 and is not."""
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"\xef\xbb\xbfa,b\n1,\xe9\n")
+    with pytest.raises(TableError, match=r"a\.csv is not utf-8-sig throughout: .*Save it as UTF-8"):
+        read_table(path)
+
+
+@pytest.mark.parametrize("before", ["", "\n \n"])
+def test_an_empty_line_of_one_column_is_a_missing_cell(tmp_path, before):
+    """In a table of several columns it is nothing."""
+    source = Source.of(written(tmp_path, before + "x\n0.1\n\n0.3\n-2\n"))
+    assert [block["x"].tolist() for block in source.blocks()] == [["0.1", "", "0.3", "-2"]]
+    assert source.read()["x"].isna().tolist() == [False, True, False, False]
+    assert len(read_table(written(tmp_path, before + "x,y\n1,2\n\n3,4\n"))) == 2
+
+
+def test_whole_numbers_that_no_float_holds_are_words(tmp_path):
+    """With all their digits, in text and in Parquet."""
+    ids = ["12345678901234567890", "12345678901234567891", "7"]
+    path = written(tmp_path, "id,big\n" + "".join(f"{one},1000000000000000000\n" for one in ids))
+    assert read_table(path)["id"].tolist() == ids
+    assert read_table(path)["big"].tolist() == [1e18] * 3
+    pd.DataFrame({"id": np.array(ids, dtype=np.uint64)}).to_parquet(tmp_path / "a.parquet")
+    assert read_table(tmp_path / "a.parquet")["id"].tolist() == ids
+
+
+@pytest.mark.parametrize(
+    "row", [["1"] * 700, ["x" * 200_000, "2"]], ids=["long names", "a long cell"]
+)
+def test_long_rows_and_long_cells_are_read(tmp_path, row):
+    """The csv module's limit is ours for a moment only."""
+    limit = csv.field_size_limit()
+    names = [f"{at}".zfill(200) for at in range(len(row))]
+    found = read_table(written(tmp_path, ",".join(names) + "\n" + ",".join(row) + "\n"))
+    assert found.astype(str).to_numpy().tolist() == [row]
+    assert csv.field_size_limit() == limit

@@ -9,6 +9,7 @@ from leavezero._tables._rows import (
     is_polars,
     is_text,
     plain,
+    score_text,
     stack_rows,
     take_rows,
 )
@@ -22,6 +23,7 @@ __all__ = [
     "is_polars",
     "is_text",
     "plain",
+    "score_text",
     "stack_rows",
     "take_rows",
 ]

@@ -62,6 +62,7 @@ class CopulaAugmenter(ClassConditionalAugmenter):
     """
 
     learns_from: ClassVar[int | None] = MAX_LEARNING_ROWS
+    keeps_rows: ClassVar[bool] = False
     takes: ClassVar[frozenset[str]] = frozenset(
         {"missing cells", "columns that are not numbers", "numbers as y", "several outputs"}
     )
@@ -76,11 +77,12 @@ class CopulaAugmenter(ClassConditionalAugmenter):
                 f'got {self.margins!r}. Use "smooth" for continuous columns.'
             )
 
-    def _fit_stratum(self, stratum: Stratum) -> tuple["Margins", ShrunkGaussian] | None:
+    def _fit_stratum(self, stratum: Stratum) -> tuple["Margins", ShrunkGaussian] | Floats:
+        """Return what a class is drawn from: of a small one, its rows."""
+        rows: Floats = stratum.values
         if len(stratum) < _MIN_ROWS:
             self._warn_small(stratum, _MIN_ROWS, "its rows are copied")
-            return None
-        rows = stratum.values
+            return rows
         assert self._codec is not None
         discrete = np.zeros(rows.shape[1], dtype=bool)
         discrete[: len(self._codec.columns)] = self._codec.categories | self._codec.whole
@@ -90,12 +92,12 @@ class CopulaAugmenter(ClassConditionalAugmenter):
     def _sample_stratum(
         self,
         stratum: Stratum,
-        fitted: tuple["Margins", ShrunkGaussian] | None,
+        fitted: tuple["Margins", ShrunkGaussian] | Floats,
         n_samples: int,
         rng: np.random.Generator,
     ) -> StratumDraw:
-        if fitted is None:
-            return StratumDraw(stratum.values[rng.integers(len(stratum), size=n_samples)])
+        if not isinstance(fitted, tuple):
+            return StratumDraw(fitted[rng.integers(len(fitted), size=n_samples)])
         margins, gaussian = fitted
         scores = gaussian.sample(n_samples, rng)
         scores -= gaussian.mean

@@ -126,6 +126,7 @@ class GaussianAugmenter(ClassConditionalAugmenter):
 
     takes: ClassVar[frozenset[str]] = _NUMBERS
     learns_from: ClassVar[int | None] = MAX_LEARNING_ROWS
+    keeps_rows: ClassVar[bool] = False
 
     def _fit_stratum(self, stratum: Stratum) -> tuple[_Box, ShrunkGaussian]:
         rows = stratum.values
@@ -189,6 +190,7 @@ class GaussianMixtureAugmenter(ClassConditionalAugmenter):
 
     takes: ClassVar[frozenset[str]] = _NUMBERS
     learns_from: ClassVar[int | None] = 2_000
+    keeps_rows: ClassVar[bool] = False
 
     def __init__(self, max_components: int = 5, random_state: RandomState = None) -> None:
         self.max_components = max_components

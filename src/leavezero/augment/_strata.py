@@ -2,7 +2,7 @@
 
 import warnings
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -30,7 +30,8 @@ class Stratum:
     members : array of int
         The positions of its rows in the data.
     values : array or sparse matrix
-        Its rows, as numbers; some of them if the augmenter's ``learns_from`` says so.
+        Its rows, as numbers; some of them if the augmenter's ``learns_from`` says so, and None
+        after ``fit`` if ``keeps_rows`` is False.
     categories : array of bool
         Which columns hold the positions of categories.
     n_targets : int
@@ -88,6 +89,7 @@ class ClassConditionalAugmenter(TableAugmenter):
     """
 
     learns_from: ClassVar[int | None] = None  # at most so many rows of a stratum; None for all
+    keeps_rows: ClassVar[bool] = True  # False where what was learned is enough to draw from
 
     def _fit(self, values: Any, target: Target, groups: Ints | None) -> None:
         codes = target.codes
@@ -102,13 +104,14 @@ class ClassConditionalAugmenter(TableAugmenter):
             categories = np.append(self._codec.categories, categories)
         order = np.argsort(codes, kind="stable")
         cuts = np.flatnonzero(np.diff(codes[order])) + 1
-        self._strata = []
+        self._strata, self._fitted = [], []
         for members in np.split(order, cuts):
             code = int(target.codes[members[0]])
             name = "" if target.labels is None else target.name(code)
             rows = values[_learning(members, self.learns_from)]
-            self._strata.append(Stratum(name, code, members, rows, categories, self._n_targets))
-        self._fitted = [self._fit_stratum(stratum) for stratum in self._strata]
+            stratum = Stratum(name, code, members, rows, categories, self._n_targets)
+            self._fitted.append(self._fit_stratum(stratum))
+            self._strata.append(stratum if self.keeps_rows else replace(stratum, values=None))
 
     def _sample(self, n_samples: int, root: np.random.SeedSequence) -> Draw:
         sizes = quotas(np.array([len(stratum) for stratum in self._strata]), n_samples)

@@ -8,19 +8,19 @@ from rich.box import SIMPLE
 from rich.table import Table
 from rich.text import Text
 
+from leavezero.cli._paths import default_folder, folder_for_results
 from leavezero.cli._progress import reading, searching
 from leavezero.cli._telling import (
-    default_folder,
     digits,
     nobody,
     plain_console,
     printable,
+    rows,
     tell,
 )
 from leavezero.tabular import (
     Wish,
     compare_ways,
-    make_folder,
     plan_comparison,
     prepare,
     write_comparison,
@@ -46,9 +46,8 @@ def compare_on_table(
     told = (*prepared.notices, *plan.notices)
     for notice in told:
         say(notice)
-    make_folder(folder)
     try:
-        with searching(quiet) as watch:
+        with folder_for_results(folder), searching(quiet) as watch:
             compared = compare_ways(prepared, wish, plan, watch)
     except KeyboardInterrupt:
         tell("Stopped before both had chosen. Nothing was written.")
@@ -72,7 +71,8 @@ def _show(run: dict[str, Any], folder: Path) -> None:
 
 
 def _table(run: dict[str, Any]) -> Table:
-    title = f"{run['target']}: {run['metric']} on {run['table']['n_test']:,} rows held back"
+    n_test = run["table"]["n_test"]
+    title = f"{run['target']}: {run['metric']} on {rows(n_test)} held back"
     table = Table(title=Text(printable(title)), box=SIMPLE)
     table.add_column("way")
     table.add_column("its choice", overflow="fold")

@@ -6,7 +6,7 @@ from rich.box import SIMPLE
 from rich.table import Table
 from rich.text import Text
 
-from leavezero.cli._telling import plain_console, printable
+from leavezero.cli._telling import digits, plain_console, printable
 from leavezero.engine import summarize_journal
 
 
@@ -23,7 +23,7 @@ def show_journal(file: Path) -> None:
     table.add_column("seconds", justify="right")
     table.add_column("model")
     for one in found.finished:
-        score = "failed" if one.error else f"{one.score:.4f}"
+        score = "failed" if one.error else digits(one.score)
         model = one.error or ("kept" if one.model is None else f"not kept: {one.model}")
         table.add_row(_plain(one.params), score, f"{one.seconds:.3g}", _plain(model))
     console.print(table)

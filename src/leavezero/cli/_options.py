@@ -13,7 +13,8 @@ Task = Annotated[
     str | None, typer.Option(help="classification or regression; else the values tell.")
 ]
 Models = Annotated[
-    str | None, typer.Option(help="Names with commas: linear,svm,forest,boosting,knn,bayes,tree.")
+    str | None,
+    typer.Option(help="Names with commas: linear, svm, forest, boosting, knn, bayes, tree."),
 ]
 Grid = Annotated[
     Path | None,

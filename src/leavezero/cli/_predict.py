@@ -3,8 +3,9 @@
 import json
 from pathlib import Path
 
+from leavezero.cli._paths import plain_name, refuse_pipe
 from leavezero.cli._progress import counting
-from leavezero.cli._telling import printable, tell
+from leavezero.cli._telling import printable, rows, tell
 from leavezero.tabular import Source, check_table, load_model, other_versions, write_predictions
 
 
@@ -18,6 +19,7 @@ def predict_table(
     as_json: bool,
 ) -> None:
     """Write a table with predictions, and say where it is."""
+    refuse_pipe(table)
     model = load_model(model_path, trust)
     source = Source.of(table)
     notices = [other_versions(model), *check_table(model, source)]
@@ -31,9 +33,9 @@ def predict_table(
         added = model.new_columns
         print(json.dumps({"out": str(path), "n_rows": n_rows, "added": added}))
     elif not quiet:
-        print(printable(f"{n_rows:,} rows with {', '.join(model.new_columns)}: {path}"))
+        print(printable(f"{rows(n_rows)} with {', '.join(model.new_columns)}: {path}"))
 
 
 def _default_out(source: Source) -> Path:
     suffix = ".csv" if source.format == "text" else ".parquet"
-    return Path(f"{source.path.name.split('.')[0]}-predictions{suffix}")
+    return Path(f"{plain_name(source.path)}-predictions{suffix}")

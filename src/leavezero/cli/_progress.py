@@ -16,7 +16,7 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
-from leavezero.cli._telling import printable
+from leavezero.cli._telling import printable, rows
 from leavezero.tabular import Heard
 
 _BAR = 12  # letters
@@ -70,7 +70,7 @@ def counting(quiet: bool, words: str) -> Iterator[Callable[[int], None]]:
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with _progress(quiet, *columns) as progress:
         task = progress.add_task(words, total=None)
-        yield lambda done: progress.update(task, description=f"{words}: {done:,} rows")
+        yield lambda done: progress.update(task, description=f"{words}: {rows(done)}")
 
 
 def _progress(quiet: bool, *columns: ProgressColumn) -> Progress:

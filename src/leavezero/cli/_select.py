@@ -1,6 +1,7 @@
 """A model chosen for a table, on a terminal."""
 
 import json
+import shlex
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -10,9 +11,9 @@ from rich.box import SIMPLE
 from rich.table import Table
 from rich.text import Text
 
+from leavezero.cli._paths import default_folder, folder_for_results
 from leavezero.cli._progress import reading, searching
 from leavezero.cli._telling import (
-    default_folder,
     digits,
     nobody,
     plain_console,
@@ -23,7 +24,6 @@ from leavezero.tabular import (
     Selected,
     Wish,
     label_of,
-    make_folder,
     prepare,
     select_model,
     write_results,
@@ -43,9 +43,8 @@ def select_from_table(
         prepared = prepare(table, wish, watch_bytes)
     for notice in prepared.notices:
         say(notice)
-    make_folder(folder)
     try:
-        with searching(quiet) as watch:
+        with folder_for_results(folder), searching(quiet) as watch:
             selected = select_model(prepared, wish, partial(watch, "searching"))
     except KeyboardInterrupt:
         tell(f"Stopped before the first candidate was done. Nothing was written.{_resume(wish)}")
@@ -84,7 +83,7 @@ def _show(run: dict[str, Any], folder: Path) -> None:
     for line in (*_costs(run), *_findings(run)):
         console.print(printable(line))
     console.print(printable(f"Model, report.html, results and all that repeats this run: {folder}"))
-    model = folder / "model.skops"
+    model = shlex.quote(str(folder / "model.skops"))
     console.print(printable(f"Next: leavezero predict {model} TABLE"))
 
 
@@ -109,7 +108,7 @@ def _table(run: dict[str, Any]) -> Table:
 def _interval(row: dict[str, Any]) -> str:
     if row["low"] is None or row["high"] is None:
         return ""
-    return f"{row['low']:.4f} to {row['high']:.4f}"
+    return f"{digits(row['low'])} to {digits(row['high'])}"
 
 
 def _costs(run: dict[str, Any]) -> Iterator[str]:

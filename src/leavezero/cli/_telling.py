@@ -4,10 +4,11 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
-from pathlib import Path
 
 import typer
 from rich.console import Console
+
+from leavezero._tables import score_text
 
 _TOOLS = ("pandas", "pyarrow", "skops")
 _WIDTH = 120  # of a file or a pipe, which has none of its own
@@ -71,14 +72,14 @@ def plain_console() -> Console:
     return console
 
 
-def default_folder(table: Path) -> Path:
-    """Return where results go if nothing is said."""
-    return Path(f"leavezero-{table.name.split('.')[0]}")
-
-
 def digits(figure: float | None) -> str:
     """Return a score as tables show it; one that is not known is empty."""
-    return "" if figure is None else f"{figure:.4f}"
+    return "" if figure is None else score_text(figure)
+
+
+def rows(number: int) -> str:
+    """Return a number of rows in words."""
+    return "1 row" if number == 1 else f"{number:,} rows"
 
 
 def _short(error: Exception) -> str:

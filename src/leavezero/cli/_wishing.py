@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from leavezero.cli._paths import refuse_pipe
 from leavezero.tabular import Source, TableError, Wish
 
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3_600}
@@ -48,6 +49,7 @@ def wish_of(
 
 def named_target(table: Path, target: str | None) -> str:
     """Return the column to predict, or say which there are."""
+    refuse_pipe(table)
     if target is not None:
         return target
     names = ", ".join(repr(name) for name in Source.of(table).names)

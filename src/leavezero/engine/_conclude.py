@@ -11,13 +11,14 @@ from leavezero.engine._confirm import Fold, fold_scores
 from leavezero.engine._draw import Replicates
 from leavezero.engine._finals import (
     augmented_scores,
+    common_metric,
     final_scores,
     metric_named,
     rounded,
     unseen_scores,
 )
 from leavezero.engine._judge import Verdict, row_weights
-from leavezero.engine._metrics import Metric, metric_for
+from leavezero.engine._metrics import Metric
 from leavezero.engine._plan import Candidate
 from leavezero.engine._results import metric_names, ranks, results_table
 from leavezero.engine._run import Job, Record
@@ -68,7 +69,7 @@ def conclude(
     table = results_table(job, records, finals)
     moved = {name: _moved(records, finals[name], name) for name in finals}
     resampled = {
-        name: _add_intervals(table, job, name, moved[name], root, _metric(job, records, name))
+        name: _add_intervals(table, job, name, moved[name], root, common_metric(job, records, name))
         for name in moved
     }
     winners = _winners(records)
@@ -76,6 +77,7 @@ def conclude(
         return Conclusion(table, None)
     able = [records[row] for row in winners]
     standing = _standing(job, able, [moved[job.main][row] for row in winners])
+    drawn, name = resampled[job.main].of(winners), type(rule).__name__
     at, n_fits = rule.choose(standing), 0
     if confirmation is not None:
         chosen = standing.contenders[: confirmation.n_candidates]
@@ -83,8 +85,9 @@ def conclude(
         by_folds = fold_scores(job, candidates, confirmation.folds, n_jobs).mean(axis=1)
         n_fits = len(chosen) * len(confirmation.folds)
         at = _confirmed(standing, chosen, by_folds, rule)
-        _add_confirmed(table, job.main, [winners[row] for row in chosen], by_folds)
-    drawn, name = resampled[job.main].of(winners), type(rule).__name__
+        metric = common_metric(job, records, job.main)
+        moves = _add_confirmed(table, job.main, [winners[row] for row in chosen], by_folds, metric)
+        standing, drawn = standing.moved(moves[winners]), drawn.moved(moves[winners])
     selection = describe(standing, drawn, winners, name, at)
     ballot = _ballot(job, able, standing, drawn, selection, at)
     ballot = replace(ballot, confirmed=confirmation is not None)
@@ -97,11 +100,6 @@ def _finals(job: Job, records: Sequence[Record], name: str) -> Floats:
     if name == job.main:
         return np.array([record.final for record in records])
     return final_scores(job, records, name)
-
-
-def _metric(job: Job, records: Sequence[Record], name: str) -> Metric:
-    """Return a metric; where each model has its own, that of the first."""
-    return metric_for(records[0].trial.candidate.estimator, metric_named(job, name))
 
 
 def witness_of(
@@ -188,7 +186,7 @@ def _ballot(
     assert job.main is not None
     silent = np.full(len(records), np.nan)
     return Ballot(
-        metric=_metric(job, records, job.main).name,
+        metric=common_metric(job, records, job.main).name,
         params=standing.params,
         scores=standing.scores,
         splits=standing.splits,
@@ -247,13 +245,27 @@ def _confirmed(standing: Standing, chosen: list[int], by_folds: Floats, rule: Ru
     return rows[rule.choose(among)]
 
 
-def _add_confirmed(table: dict[str, Any], name: str, rows: Sequence[int], by_folds: Floats) -> None:
-    """Add the folds' word; scores of the others move by the mean of what it changed."""
+def _add_confirmed(
+    table: dict[str, Any], name: str, rows: Sequence[int], by_folds: Floats, metric: Metric
+) -> Floats:
+    """Add the folds' word, and return by how much each score moves, its interval with it.
+
+    Scores of the others move by the mean of what it changed.
+    """
     own = table[f"mean_test_{name}"]
     confirmed = np.full(len(own), np.nan)
     confirmed[list(rows)] = by_folds
-    moved = (confirmed - own) / 2
-    shift = np.nanmean(moved) if np.isfinite(moved).any() else 0.0
+    moves = (confirmed - own) / 2
+    moves = np.where(np.isnan(moves), _mean_of_known(moves), moves)
     table[f"mean_confirm_{name}"] = confirmed
-    table[f"mean_test_{name}"] = own + np.where(np.isnan(moved), shift, moved)
+    table[f"mean_test_{name}"] = own + moves
+    for end in ("low", "high"):
+        ends = table[f"{end}_test_{name}"] + moves
+        table[f"{end}_test_{name}"] = np.clip(ends, metric.lowest, metric.highest)
     table[f"rank_test_{name}"] = ranks(table[f"mean_test_{name}"])
+    return moves
+
+
+def _mean_of_known(numbers: Floats) -> float:
+    known = numbers[np.isfinite(numbers)]
+    return float(known.mean()) if len(known) else 0.0

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -42,8 +43,7 @@ def final_scores(job: "Job", records: "Sequence[Record]", name: str) -> Floats:
     if not job.draws:
         finals[known] = [verdict.scores.mean() for verdict in verdicts]
         return finals
-    estimator = records[known[0]].trial.candidate.estimator
-    metric = metric_for(estimator, metric_named(job, name))
+    metric = common_metric(job, [records[at] for at in known], name)
     unseen = unseen_scores([records[at] for at in known], name)
     n_labels = None if job.labeled is None else len(job.labeled)
     finals[known] = both_heard(
@@ -73,8 +73,9 @@ def both_heard(
         return corrected
     answers = [verdict.answers for verdict in verdicts if verdict.answers is not None]
     if len(answers) < len(verdicts):  # models cannot be compared
-        shift = np.nanmean(unseen - corrected)
-        return np.where(np.isnan(unseen), corrected + shift, (corrected + shift + unseen) / 2)
+        shifted = corrected + np.nanmean(unseen - corrected)
+        finals = np.where(np.isnan(unseen), shifted, (shifted + unseen) / 2)
+        return _possible(finals, corrected, unseen, metric)
     n_rows = len(y) if n_labels is None else n_labels
     stacked = np.stack(answers, axis=1)
     told = Testimony(corrected - biases, unseen, stacked, _scale(replicates, y), n_rows)
@@ -84,23 +85,24 @@ def both_heard(
     finals = combine(told, references)
     if n_labels is not None:
         finals = _nearer(finals, corrected, HALF_TRUST / (n_labels + HALF_TRUST))
-    return _possible(finals, np.vstack([corrected, unseen]), metric)
+    return _possible(finals, corrected, unseen, metric)
 
 
-def _possible(finals: Floats, witnesses: Floats, metric: Metric) -> Floats:
+def _possible(finals: Floats, on_v: Floats, unseen: Floats, metric: Metric) -> Floats:
     """Return scores that models can have.
 
     If the best one is better than perfect, all move, so that none overtakes another, until it is
-    what the kinder of its witnesses says; and the other way round if it is worse than possible.
+    perfect, or what the kinder of its witnesses says if it has both; and the other way round if it
+    is worse than possible.
     """
     if np.all(np.isnan(finals)):
         return finals
     best = int(np.nanargmax(finals))
-    told = np.clip(witnesses[:, best], metric.lowest, metric.highest)
+    told = np.clip([on_v[best], unseen[best]], metric.lowest, metric.highest)
     if finals[best] > metric.highest:
-        finals = finals - (finals[best] - np.nanmax(told))
+        finals = finals + (np.nan_to_num(told.max(), nan=metric.highest) - finals[best])
     elif finals[best] < metric.lowest:
-        finals = finals + (np.nanmin(told) - finals[best])
+        finals = finals + (np.nan_to_num(told.min(), nan=metric.lowest) - finals[best])
     return np.maximum(finals, metric.lowest)
 
 
@@ -133,6 +135,13 @@ def unseen_scores(records: "Sequence[Record]", name: str) -> Floats:
             for r in records
         ]
     )
+
+
+def common_metric(job: "Job", records: "Sequence[Record]", name: str) -> Metric:
+    """Return a metric; where each model has its own, the first whose best score is known."""
+    named = metric_named(job, name)
+    own = [metric_for(record.trial.candidate.estimator, named) for record in records]
+    return min({metric.name: metric for metric in own}.values(), key=attrgetter("highest"))
 
 
 def metric_named(job: "Job", name: str) -> Metric:

@@ -4,6 +4,8 @@ import os
 import re
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from numbers import Integral, Real
 from pathlib import Path
@@ -21,7 +23,7 @@ _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?i?B?)\s*", re.IGNORECASE)
 STATM = Path("/proc/self/statm")
 
 
-@dataclass(frozen=True)
+@dataclass
 class Limits:
     """What a search and each of its candidates may use; None where nothing is limited."""
 
@@ -43,6 +45,15 @@ class Limits:
         """Tell whether the search has used up its time."""
         left = self.left()
         return left is not None and left <= 0
+
+    @contextmanager
+    def standing_still(self) -> Iterator[None]:
+        """Return a context whose seconds are not taken from the search's."""
+        since = time.monotonic()
+        try:
+            yield
+        finally:
+            self.began += time.monotonic() - since
 
     def allow_more(self, ended: tuple[str, float]) -> bool:
         """Tell whether a candidate that once went over a limit may go further now."""

@@ -54,7 +54,20 @@ class Job:
     looks: bool = False  # whether to ask for rows that a model has not seen
     draws: bool = True  # whether there is a V
     labeled: Ints | None = None  # the rows with a label, where candidates learn from others too
+    written: tuple[Any, ...] = ()  # their marker for candidates, where y has another that sorts
     error_score: Any = np.nan
+
+    @cached_property
+    def y_as_written(self) -> AnyArray:
+        """The target as candidates are fitted to it."""
+        if not self.written:
+            return self.y
+        assert self.labeled is not None
+        [marker] = self.written
+        numbers = self.y.dtype.kind == "f" and isinstance(marker, float)
+        given = self.y.astype(self.y.dtype if numbers else object)
+        given[np.setdiff1d(np.arange(len(given)), self.labeled)] = marker
+        return given
 
     @property
     def n_labeled(self) -> int:
@@ -233,10 +246,10 @@ def _fitted_together(job: Job, group: Group) -> list[Any]:
     if others:
         raise ValueError(f"fit was given {', '.join(others)}, which families do not know")
     models = [trial.candidate.configured(job.seed) for trial in group.trials]
-    drafts = group.family.draft_many(models, job.X, job.y, **params)
+    drafts = group.family.draft_many(models, job.X, job.y_as_written, **params)
     if drafts is not None:
         return list(drafts)
-    group.family.fit_many(models, job.X, job.y, **params)
+    group.family.fit_many(models, job.X, job.y_as_written, **params)
     return models
 
 
@@ -333,7 +346,8 @@ def _judged(
 
 def fit_on(job: Job, candidate: Candidate, rows: Ints | None) -> Any:
     """Return a candidate fitted to some of the given rows; None for all."""
-    X, y, params = _data(job, candidate, rows)
+    X, params = _data(job, candidate, rows)
+    y = job.y_as_written if rows is None else job.y_as_written[rows]
     model = candidate.configured(job.seed)
     X, y = own_rows(model, X, y)
     model.fit(X, y, **params)  # what it returns is not relied on
@@ -352,7 +366,8 @@ def finished(job: Job, trial: Trial, model: Any) -> tuple[Any, int]:
 def _fitted(job: Job, trial: Trial) -> Any:
     if trial.passes is None:
         return fit_on(job, trial.candidate, trial.rows)
-    X, y, params = _data(job, trial.candidate, trial.rows)
+    X, params = _data(job, trial.candidate, trial.rows)
+    y = job.y_as_written if trial.rows is None else job.y_as_written[trial.rows]
     model = trial.model
     if model is None:
         model = trial.candidate.configured(job.seed)
@@ -363,15 +378,13 @@ def _fitted(job: Job, trial: Trial) -> Any:
     return model
 
 
-def _data(
-    job: Job, candidate: Candidate, rows: Ints | None
-) -> tuple[Table, AnyArray, dict[str, Any]]:
-    """Return X and y, and what a candidate's fit takes besides, for some rows."""
+def _data(job: Job, candidate: Candidate, rows: Ints | None) -> tuple[Table, dict[str, Any]]:
+    """Return X, and what a candidate's fit takes besides it and y, for some rows."""
     params = job.fit_params.get(candidate.member, {})
     if rows is None:
-        return job.X, job.y, dict(params)
+        return job.X, dict(params)
     own = {name: _rows_of(value, rows, len(job.y)) for name, value in params.items()}
-    return take_rows(job.X, rows), job.y[rows], own
+    return take_rows(job.X, rows), own
 
 
 def _rows_of(value: Any, rows: Ints, n_rows: int) -> Any:
@@ -412,7 +425,8 @@ def _sight(job: Job, trial: Trial, model: Any, ask: Ask | None) -> Sight:
     """Return what is known of rows that the model has not seen."""
     if not job.looks:
         return Sight()
-    X, y, params = _data(job, trial.candidate, trial.rows)
+    X, params = _data(job, trial.candidate, trial.rows)
+    y = job.y if trial.rows is None else job.y[trial.rows]
     metrics = job.given_metrics
     if trial.rows is not None:
         metrics = {name: metric.at(trial.rows) for name, metric in metrics.items()}

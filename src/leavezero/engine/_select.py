@@ -77,6 +77,15 @@ class Standing:
             replace(self.witness, gains=self.witness.gains[rows], bias=self.witness.bias[rows]),
         )
 
+    def moved(self, by: Floats) -> "Standing":
+        """Return the standing with each candidate's score moved."""
+        return replace(
+            self,
+            scores=self.scores + by,
+            splits=self.splits + by[:, None],
+            witness=replace(self.witness, bias=self.witness.bias + by),
+        )
+
     def within(self, distances: Floats) -> list[int]:
         """Return the candidates that trail the best by no more than a distance, best first."""
         lead = self.scores[self.best] - self.scores
@@ -110,7 +119,8 @@ class Vote:
     def choose(self, standing: Standing) -> int:
         """Count the votes; a tie inside a replicate goes to the higher score over all."""
         splits = standing.splits
-        tops = splits >= splits.max(axis=0) - 1e-12
+        highest = splits.max(axis=0)
+        tops = splits >= highest - 1e-12 * np.abs(highest)
         votes = np.zeros(len(splits))
         for replicate in tops.T:
             votes[_leader(standing, np.flatnonzero(replicate))] += 1
@@ -267,7 +277,7 @@ def describe(
         margin_low=low,
         margin_high=high,
         standard_error=standard_error(standing.witness.gains[best], standing.witness),
-        corrected_score=resampled.corrected_best(),
+        corrected_score=min(resampled.corrected_best(), float(standing.scores[best])),
         source=standing.witness.source,
     )
 

@@ -60,6 +60,10 @@ class Resampled:
         """Return the scores of some candidates."""
         return Resampled(self.inside[rows], self.outside[rows])
 
+    def moved(self, by: Floats) -> "Resampled":
+        """Return the scores of candidates, each moved."""
+        return Resampled(self.inside + by[:, None], self.outside + by[:, None])
+
     def interval(self, level: float = LEVEL) -> tuple[Floats, Floats]:
         """Return the lower and the upper end of each candidate's score."""
         tails = [(1 - level) / 2, (1 + level) / 2]

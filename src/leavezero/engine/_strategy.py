@@ -43,10 +43,16 @@ class Strategy(Protocol):
 
 
 class AllAtOnce:
-    """Every candidate in one round."""
+    """Every candidate in one round, and none twice."""
 
     def __init__(self, candidates: Sequence[Candidate]) -> None:
-        self._left = [Trial(candidate, row) for row, candidate in enumerate(candidates)]
+        if not candidates:
+            raise ValueError(
+                "A search got no candidates: AllAtOnce must be given at least one, got none. "
+                "Name a candidate."
+            )
+        different = dict.fromkeys(candidates)  # equal ones of a planner are one object
+        self._left = [Trial(candidate, row) for row, candidate in enumerate(different)]
         self.n_trials = len(self._left)
 
     def ask(self) -> Sequence[Trial]:

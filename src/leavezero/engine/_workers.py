@@ -162,7 +162,8 @@ class Crew:
             if self._nursery is None:
                 self._nursery = take_nursery()
             try:
-                worker = self._nursery.fork(self._data.fileno())
+                with self._limits.standing_still():  # seconds, where what forks is still starting
+                    worker = self._nursery.fork(self._data.fileno())
                 worker.line.send_bytes(self._hello)
             except LostError:
                 self._orphaned()

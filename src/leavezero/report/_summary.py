@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from leavezero._tables import score_text
 from leavezero.report._plain import plain, readable, shown
 
 FORMAT = 1
@@ -153,7 +154,8 @@ def _sentences(choice: Mapping[str, Any]) -> list[str]:
     said = []
     if choice["margin"] is not None:
         interval = _interval(choice["margin_low"], choice["margin_high"])
-        said.append(f"The best score leads the second best by {choice['margin']:.4f}{interval}.")
+        margin = score_text(choice["margin"])
+        said.append(f"The best score leads the second best by {margin}{interval}.")
     near = len(choice["contenders"])
     if near:
         them = "1 other candidate" if near == 1 else f"{near} other candidates"
@@ -161,7 +163,8 @@ def _sentences(choice: Mapping[str, Any]) -> list[str]:
     elif choice["margin"] is not None:
         said.append("Every other candidate is told apart from it.")
     if choice["corrected_score"] is not None:
-        said.append(f"Without its luck on V the best score is {choice['corrected_score']:.4f}.")
+        corrected = score_text(choice["corrected_score"])
+        said.append(f"Without its luck on V the best score is {corrected}.")
     if choice["source"] == "Monte Carlo":
         said.append(
             "Intervals tell how far a score depends on the draw of V; they are no confidence "
@@ -171,4 +174,6 @@ def _sentences(choice: Mapping[str, Any]) -> list[str]:
 
 
 def _interval(low: float | None, high: float | None) -> str:
-    return "" if low is None or high is None else f" (95 %: {low:.4f} to {high:.4f})"
+    if low is None or high is None:
+        return ""
+    return f" (95 %: {score_text(low)} to {score_text(high)})"

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from leavezero._tables import score_text
 from leavezero.report._svg import number
 
 _SCORES = {
@@ -73,5 +74,5 @@ def _cell(value: Any) -> dict[str, Any]:
 
 
 def _score(value: float | None) -> dict[str, Any]:
-    text = "-" if value is None else f"{value:.4f}"
+    text = "-" if value is None else score_text(value)
     return {"text": text, "sort": value, "figure": True}

@@ -43,6 +43,7 @@ from leavezero.search._checks import (
     check_error_score,
     check_estimator_kind,
     check_journal,
+    check_n_jobs,
     check_own_rows,
     check_pairwise,
     check_refit,
@@ -52,7 +53,7 @@ from leavezero.search._checks import (
 from leavezero.search._conclusion import ConclusionMixin
 from leavezero.search._draw import DrawMixin
 from leavezero.search._job import job_of, the_data
-from leavezero.search._labels import rows_with_label
+from leavezero.search._labels import Labels, configured, has_marker, read_labels, sortable
 from leavezero.search._monitor import CallbackSupportMixin, Monitor, with_callbacks
 from leavezero.search._report import ReportMixin
 from leavezero.search._routing import Routed, route_fit, router
@@ -160,10 +161,12 @@ class BaseSearchLZO(
         self
         """
         owner = type(self).__name__
+        self._forget()
         limits = resolve_limits(self.timeout, self.time_budget, self.memory_limit, owner)
         check_estimator_kind(self._template(), owner, own_score=self.scoring is None)
         check_error_score(self.error_score, owner)
         check_verbose(self.verbose, owner)
+        check_n_jobs(self.n_jobs, owner)
         scoring = resolve_scoring(self.scoring, owner)
         check_refit(self.refit, scoring_names(self.scoring), scoring.several, owner)
         check_confirm(self.confirm, self.refit, owner)
@@ -172,12 +175,17 @@ class BaseSearchLZO(
         if self.unseen != "only":
             check_pairwise(self._template(), self.augmenter, owner)
             check_own_rows(self.augmenter, owner)
-        target = check_data(self._template(), X, y, owner)
-        labeled = rows_with_label(self._members().values(), target, owner)
+        members = self._members().values()
+        semi_supervised = has_marker(members)
+        target = check_data(self._template(), X, y, owner, semi_supervised=semi_supervised)
         routed = route_fit(self, params, scoring, self._members(), len(target))
         root = seed_sequence(self.random_state)
         planner = Planner(owner)
-        strategy = self._strategy(planner, target, root)
+        strategy = self._strategy(planner, sortable(target), root)
+        labels = Labels(target)
+        if semi_supervised:
+            labels = read_labels(configured(planner.candidates) or members, target, owner)
+        target, labeled = labels.target, labels.rows
         check_auto_replicates(
             self.n_replicates, strategy, journal=where is not None, limits=limits, owner=owner
         )
@@ -189,11 +197,11 @@ class BaseSearchLZO(
         if self.unseen == "only":
             augmenter, replicates = None, the_data(self._template(), X, target, labeled)
         else:
-            augmenter, replicates = self._draw(X, target, labeled, routed, planner, strategy, root)
+            augmenter, replicates = self._draw(X, labels, routed, planner, strategy, root)
 
         def job_with(rows: Replicates) -> Job:
             given = (scoring, routed, strategy, root)
-            return job_of(self, X, target, labeled, rows, *given, looks=looks)
+            return job_of(self, X, labels, rows, *given, looks=looks)
 
         job = job_with(replicates)
         monitor = Monitor(self, X, target, next(iter(routed.fit.values())), strategy.n_trials)
@@ -220,6 +228,13 @@ class BaseSearchLZO(
         if interrupt is not None:
             raise interrupt
         return self
+
+    def _forget(self) -> None:
+        """Drop what an earlier fit learned, of which a fit that fails would leave a part."""
+        kept = ("_kept", "_told")
+        learned = [n for n in vars(self) if n in kept or (n[-1] == "_" and n[0] != "_")]
+        for name in learned:
+            delattr(self, name)
 
     def _opened(
         self,

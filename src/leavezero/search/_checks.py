@@ -14,9 +14,8 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from leavezero._tables import count_rows, plain
 from leavezero._typing import AnyArray, Table
-from leavezero.augment import GivenValidationSet, takes_unlabeled
+from leavezero.augment import GivenValidationSet
 from leavezero.engine import AllAtOnce, Journal, Limits, Record, Strategy
-from leavezero.search._labels import last_step
 
 AUTO = "auto"  # as many replicates as the choice needs
 
@@ -33,11 +32,14 @@ def check_estimator_kind(estimator: Any, owner: str, *, own_score: bool = True) 
         )
 
 
-def check_data(estimator: Any, X: Table, y: AnyArray | None, owner: str) -> AnyArray:
+def check_data(
+    estimator: Any, X: Table, y: AnyArray | None, owner: str, *, semi_supervised: bool = False
+) -> AnyArray:
     """Return y as an array that belongs to the rows of X, or raise.
 
     Classes stay as they are; the numbers of a regressor become floats, which is how an augmenter
-    tells numbers from classes.
+    tells numbers from classes. Labels that semi-supervised candidates learn from are checked when
+    it is known which rows have one.
     """
     if y is None:
         raise ValueError(
@@ -66,12 +68,13 @@ def check_data(estimator: Any, X: Table, y: AnyArray | None, owner: str) -> AnyA
     target = y.to_numpy() if hasattr(y, "to_numpy") else np.asarray(y)
     if target.ndim != 2 or target.shape[1] == 1:
         target = column_or_1d(target, warn=True)
+    if semi_supervised and target.ndim == 1 and not is_regressor(estimator):
+        return target
     assert_all_finite(target, input_name="y")
     if is_regressor(estimator):
         return target.astype(np.float64)
     check_classification_targets(target)
-    semi_supervised = takes_unlabeled(last_step(estimator))  # only labelled rows count there
-    if is_classifier(estimator) and target.ndim == 1 and not semi_supervised:
+    if is_classifier(estimator) and target.ndim == 1:
         classes = np.unique(target)
         if len(classes) < 2:
             raise ValueError(
@@ -97,6 +100,16 @@ def check_verbose(verbose: Any, owner: str) -> None:
         raise ValueError(
             f"verbose of {owner} must be an int, got {verbose!r}. Use 0 to hear nothing, 1 to 3 to "
             "hear more."
+        )
+
+
+def check_n_jobs(n_jobs: Any, owner: str) -> None:
+    """Raise unless the number of workers is one that joblib reads as it is meant."""
+    whole = isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool)
+    if n_jobs is not None and not (whole and n_jobs != 0):
+        raise ValueError(
+            f"n_jobs of {owner} must be None or an int other than 0, got {n_jobs!r}. Use 2 for two "
+            "workers, -1 for one a core."
         )
 
 

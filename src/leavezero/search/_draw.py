@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_regressor
+from sklearn.base import clone, is_regressor
 
-from leavezero._typing import AnyArray, Ints, Table
+from leavezero._typing import Table
 from leavezero.augment import Choice, resolve_augmenter
 from leavezero.engine import (
     LOOKS,
@@ -23,7 +23,7 @@ from leavezero.engine import (
 )
 from leavezero.exceptions import SmallClassWarning
 from leavezero.search._checks import AUTO
-from leavezero.search._labels import last_step, marker_of
+from leavezero.search._labels import Labels, last_step
 from leavezero.search._monitor import say
 from leavezero.search._routing import Routed
 
@@ -56,8 +56,7 @@ class DrawMixin:
     def _draw(
         self,
         X: Table,
-        target: AnyArray,
-        labeled: Ints | None,
+        labels: Labels,
         routed: Routed,
         planner: Planner,
         strategy: Strategy,
@@ -65,7 +64,8 @@ class DrawMixin:
     ) -> tuple[Any, Replicates]:
         """Choose what draws V, tell it where the user wants to hear, and draw."""
         started = time.perf_counter()
-        n_rows, owner = len(target), type(self).__name__
+        target, owner = labels.target, type(self).__name__
+        n_rows = len(target)
         auto = self.n_replicates == AUTO
         most: Any = LOOKS[-1] if auto else self.n_replicates
         size = replicate_size(self.validation_size, most, n_rows, owner)
@@ -76,12 +76,12 @@ class DrawMixin:
         dear = fits_are_dear(candidates, strategy.n_trials, n_rows, n_columns, n_new_rows)
         members = self._members().values()
         choice: Choice = resolve_augmenter(
-            self.augmenter,
+            _with_marker(self.augmenter, labels),
             X,
             target,
             routed.groups,
             dear=dear,
-            unlabeled=None if labeled is None else marker_of(members),
+            unlabeled=None if labels.rows is None else labels.marker,
             judged={type(last_step(member)) for member in members},
         )
         say(
@@ -125,3 +125,10 @@ class DrawMixin:
         replicates = draw_more(augmenter, drawn, most, root)
         self.draw_time_ += time.perf_counter() - started
         return replicates
+
+
+def _with_marker(augmenter: Any, labels: Labels) -> Any:
+    """Return an augmenter that knows the stand-in of the marker, if there is one."""
+    if labels.written and hasattr(augmenter, "unlabeled"):
+        return clone(augmenter).set_params(unlabeled=labels.marker)
+    return augmenter

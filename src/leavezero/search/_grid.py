@@ -85,8 +85,9 @@ class GridSearchLZO(BaseSearchLZO):
         of their own on this machine, and one whose process dies is tried once more and counts as
         failed then; they need a system that forks.
     time_budget : float or None, default=None
-        The seconds for the whole search. When they are over, no candidate is begun, those at work
-        are ended, and the best of the finished ones is chosen; the others count as failed.
+        The seconds for the whole search but the start of its processes. When they are over, no
+        candidate is begun, those at work are ended, and the best of the finished ones is chosen;
+        the others count as failed.
     memory_limit : int, str or None, default=None
         The bytes that a candidate may take beyond what its process began with, as a number or as
         in "2GB". One that takes more is ended and counts as failed. Linux only.

@@ -37,6 +37,11 @@ class BaseHalvingLZO(BaseSearchLZO):
     ) -> HalvingStrategy:
         """Return the rounds for the candidates that were planned."""
         most = self._most(len(target))
+        if is_count(self.min_resources) and smallest > most:
+            raise ValueError(
+                f"min_resources of {type(self).__name__} must be at most max_resources, got "
+                f"{smallest} and {most}. Give fewer for the first round."
+            )
         resources = schedule(len(planner.candidates), self.factor, smallest, most, self._exhaust)
         order = stratified_order(target, is_classifier(self._template()), root)
         strategy = HalvingStrategy(

@@ -10,6 +10,7 @@ from leavezero._tables import take_rows
 from leavezero._typing import AnyArray, Ints, Table
 from leavezero.augment import ValidationSet
 from leavezero.engine import SINGLE, Job, Metric, Replicates, Scoring, Strategy
+from leavezero.search._labels import Labels
 from leavezero.search._routing import Routed, with_params
 
 KEPT_CELLS = 2**27  # gains that are kept for statistics: half a gibibyte
@@ -19,8 +20,7 @@ ANSWERED_ROWS = 5_000  # of V, by which models are compared
 def job_of(
     search: Any,
     X: Table,
-    target: AnyArray,
-    labeled: Ints | None,
+    labels: Labels,
     replicates: Replicates,
     scoring: Scoring,
     routed: Routed,
@@ -30,6 +30,7 @@ def job_of(
     looks: bool,
 ) -> Job:
     """Return what all trials share; ``looks`` is whether they are asked for unseen rows."""
+    target, labeled = labels.target, labels.rows
     n_rows = len(target)
     given = None
     if search.return_train_score:
@@ -56,6 +57,7 @@ def job_of(
         looks=looks,
         draws=search.unseen != "only",
         labeled=labeled,
+        written=labels.written,
         error_score=search.error_score,
     )
 

@@ -211,7 +211,7 @@ class ReportMixin(TrustMixin):
     def _data(self) -> dict[str, Any]:
         """Return what was given, in words, and the names of the columns."""
         if not hasattr(self, "_kept"):
-            return {"sentence": "The given rows did not travel with the pickled search."}
+            return {"sentence": "The given data did not travel with the pickled search."}
         job = self._kept.job
         names = _column_names(job.X)
         n_rows, n_columns = count_rows(job.X), _n_columns(job.X)

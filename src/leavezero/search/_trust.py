@@ -1,8 +1,9 @@
 """What a fitted search says about its own score."""
 
 import time
+from copy import deepcopy
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import is_regressor
@@ -20,7 +21,10 @@ N_PERMUTED = 2  # candidates that learn permuted labels
 
 @dataclass(frozen=True, eq=False)
 class Kept:
-    """What a search keeps of its work for a report; it does not travel with a pickled search."""
+    """What a search keeps of its work for a report.
+
+    It refers to the given rows: copies of a search share it, and a pickled search leaves it behind.
+    """
 
     job: Job
     conclusion: Conclusion
@@ -104,11 +108,11 @@ class TrustMixin:
         >>> search.trust()["LZ01"].level
         'ok'
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "cv_results_")
         if not hasattr(self, "_kept"):
             raise ValueError(
-                f"This {type(self).__name__} was pickled, and the given rows stayed behind. Call "
-                "trust() on the search that was fitted, before it is saved."
+                f"This {type(self).__name__} was pickled, which leaves behind the data that V is "
+                "compared with. Call trust() on the search that was fitted, before it is saved."
             )
         started = time.perf_counter()
         evidence = self._kept.evidence(self)
@@ -132,3 +136,18 @@ class TrustMixin:
     def __getstate__(self) -> dict[str, Any]:
         state: Any = super().__getstate__()
         return {name: value for name, value in state.items() if name != "_kept"}
+
+    def __copy__(self) -> Self:
+        """Return a copy as any object's is, which is not what is pickled."""
+        copied = type(self).__new__(type(self))
+        vars(copied).update(vars(self))
+        return copied
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """Return a copy that shares nothing but what is kept for the report."""
+        copied = self.__copy__()
+        memo[id(self)] = copied
+        if hasattr(self, "_kept"):
+            memo[id(self._kept)] = self._kept
+        vars(copied).update({name: deepcopy(value, memo) for name, value in vars(self).items()})
+        return copied

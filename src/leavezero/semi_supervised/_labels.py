@@ -37,16 +37,71 @@ def read_labels(y: Any, unlabeled: Any) -> Labels:
             f"Mark rows without a label with {unlabeled!r}."
         )
     column = column_or_1d(y, warn=True)
-    rows = np.flatnonzero(~_marked(column, unlabeled))
+    _check_strings(column, unlabeled)
+    rows = np.flatnonzero(~marked_rows(column, unlabeled))
     if len(rows) == 0:
         raise ValueError(
             f"y has no labelled row: every value is unlabeled={unlabeled!r}. "
             "Label at least one row of each class."
         )
-    given = _plain(column[rows])
+    given = plain_labels(column[rows])
     _check_given(given, unlabeled)
     classes, codes = np.unique(given, return_inverse=True)
     return Labels(classes, rows, codes, len(column))
+
+
+def marked_rows(y: AnyArray, unlabeled: Any) -> Bools:
+    """Return which rows have no label.
+
+    Parameters
+    ----------
+    y : array of shape (n_samples,)
+        The labels, and a marker in rows without one.
+    unlabeled : object
+        The marker. None and NaN stand for everything that is missing: None, NaN and pandas' NA.
+
+    Returns
+    -------
+    array of bool of shape (n_samples,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from leavezero.semi_supervised import marked_rows
+    >>> marked_rows(np.array(["a", -1, "b"], dtype=object), -1)
+    array([False,  True, False])
+    """
+    if _missing(unlabeled):
+        if y.dtype.kind != "O":
+            return np.isnan(y) if y.dtype.kind == "f" else np.zeros(len(y), bool)
+        return np.array([_missing(value) for value in y], dtype=bool)
+    if y.dtype.kind in "US" and not isinstance(unlabeled, str | bytes):
+        return np.zeros(len(y), bool)
+    return np.array([not _missing(v) and bool(v == unlabeled) for v in y.tolist()], dtype=bool)
+
+
+def plain_labels(labels: AnyArray) -> AnyArray:
+    """Return numbers in an array of objects as an array of numbers; others as they are.
+
+    Parameters
+    ----------
+    labels : array of shape (n_labeled,)
+        The labels of labelled rows.
+
+    Returns
+    -------
+    array of shape (n_labeled,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from leavezero.semi_supervised import plain_labels
+    >>> plain_labels(np.array([0, 1], dtype=object)).dtype.kind
+    'i'
+    """
+    if labels.dtype.kind != "O" or any(isinstance(v, str) or _missing(v) for v in labels):
+        return labels
+    return np.array(labels.tolist())
 
 
 def one_hot(codes: Ints, n_classes: int) -> Floats:
@@ -84,20 +139,15 @@ def class_prior(prior: Any, codes: Ints, n_classes: int) -> Floats:
     return np.asarray(shares / shares.sum())
 
 
-def _marked(column: AnyArray, unlabeled: Any) -> Bools:
-    if _missing(unlabeled):
-        if column.dtype.kind != "O":
-            return np.isnan(column) if column.dtype.kind == "f" else np.zeros(len(column), bool)
-        return np.array([_missing(value) for value in column], dtype=bool)
-    values = column.tolist()
-    if column.dtype.kind in "US" and not isinstance(unlabeled, str | bytes):
-        if str(unlabeled) in values:
-            raise ValueError(
-                f"y holds strings, {str(unlabeled)!r} among them, but unlabeled is {unlabeled!r}. "
-                f"Give unlabeled={str(unlabeled)!r}, or y as an array with dtype=object."
-            )
-        return np.zeros(len(column), bool)
-    return np.array([not _missing(v) and bool(v == unlabeled) for v in values], dtype=bool)
+def _check_strings(column: AnyArray, unlabeled: Any) -> None:
+    """Raise where a marker that is no string became one among strings."""
+    if column.dtype.kind not in "US" or isinstance(unlabeled, str | bytes) or _missing(unlabeled):
+        return
+    if str(unlabeled) in column.tolist():
+        raise ValueError(
+            f"y holds strings, {str(unlabeled)!r} among them, but unlabeled is {unlabeled!r}. "
+            f"Give unlabeled={str(unlabeled)!r}, or y as an array with dtype=object."
+        )
 
 
 def _missing(value: Any) -> bool:
@@ -106,13 +156,6 @@ def _missing(value: Any) -> bool:
         return True
     differs = value != value
     return not isinstance(differs, bool | np.bool_) or bool(differs)
-
-
-def _plain(given: AnyArray) -> AnyArray:
-    """Return numbers in an array of objects as an array of numbers."""
-    if given.dtype.kind != "O" or any(isinstance(v, str) or _missing(v) for v in given):
-        return given
-    return np.array(given.tolist())
 
 
 def _check_given(given: AnyArray, unlabeled: Any) -> None:

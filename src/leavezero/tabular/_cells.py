@@ -1,6 +1,7 @@
 """The cells of one column: missing, numbers, words, times."""
 
 import re
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -8,10 +9,12 @@ import pandas as pd
 
 from leavezero._typing import Bools
 from leavezero.tabular._errors import TableError
+from leavezero.tabular._marks import plain_numbers
 from leavezero.tabular._words import counted
 
 MISSING = frozenset({"", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "?"})
 _DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([ T].*)?")
+_LONG = re.compile(r"\s*[-+]?\d{16,}\s*", re.ASCII)
 _DAYS = ("ISO8601", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d")
 _CLOCKS = ("", " %H:%M", " %H:%M:%S")
 FORMATS = tuple(day + clock for day in _DAYS for clock in (_CLOCKS if day != "ISO8601" else ("",)))
@@ -39,7 +42,7 @@ def stripped(series: Any) -> Any:
     return pd.Series(kept, index=series.index, dtype=object)
 
 
-def numbers(series: Any, decimal: str = ".") -> tuple[Any, Bools]:
+def numbers(series: Any, decimal: str = ".", thousands: str = "") -> tuple[Any, Bools]:
     """Return a column as floats, and which cells are neither numbers nor missing.
 
     Examples
@@ -54,12 +57,12 @@ def numbers(series: Any, decimal: str = ".") -> tuple[Any, Bools]:
     if not is_words(series):
         found = pd.Series(series.to_numpy(dtype=np.float64, na_value=np.nan), index=series.index)
         return found.replace([np.inf, -np.inf], np.nan), np.zeros(len(series), dtype=bool)
-    if decimal == "." and not pd.api.types.is_bool_dtype(series.dtype):
+    if decimal == "." and not thousands and not pd.api.types.is_bool_dtype(series.dtype):
         found = pd.to_numeric(series, errors="coerce").astype(np.float64)
         if np.isfinite(found).all():  # most columns, and quickly
             return found, np.zeros(len(series), dtype=bool)
     words = stripped(series)
-    plain = words if decimal == "." else words.str.replace(decimal, ".", regex=False)
+    plain = plain_numbers(words, decimal, thousands)
     found = pd.to_numeric(plain, errors="coerce").astype(np.float64)
     wrong = (found.isna() & words.notna() & ~_are_nan(words)).to_numpy()
     return found.replace([np.inf, -np.inf], np.nan), wrong
@@ -96,6 +99,23 @@ def time_formats(words: Any) -> list[str]:
 def are_codes(words: Any) -> bool:
     """Tell whether digits are no numbers: a zero before other digits, as in postal codes."""
     return bool(words.dropna().astype(str).str.fullmatch(r"\s*0\d+\s*").any())
+
+
+def outgrow_floats(series: Any, found: Any) -> bool:
+    """Tell whether a column has whole numbers of which floats, here beside it, drop digits.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> ids = pd.Series(["12345678901234567891", "2"])
+    >>> outgrow_floats(ids, ids.astype(float))
+    True
+    """
+    large = ~(np.abs(found.to_numpy()) < 2**53)
+    if not large.any():  # most columns, and quickly
+        return False
+    whole = (word for word in map(str, series[large].tolist()) if _LONG.fullmatch(word))
+    return any(Decimal(word.strip()) != Decimal(float(word)) for word in whole)
 
 
 def refuse_wrong(series: Any, wrong: Bools, name: str, what: str) -> None:

@@ -12,14 +12,17 @@ from sklearn.model_selection import ParameterGrid
 
 from leavezero._typing import AnyArray, Floats, Ints
 from leavezero.tabular._cost import Cost, measured, start_workers
+from leavezero.tabular._errors import TableError
 from leavezero.tabular._folds import Judged, by_folds
+from leavezero.tabular._judging import refuse_unjudged
 from leavezero.tabular._preparation import Prepared
-from leavezero.tabular._selection import search_of
+from leavezero.tabular._selection import fit_search, search_of
 from leavezero.tabular._split import Plan
 from leavezero.tabular._store import versions
 from leavezero.tabular._warned import listening, worth_telling
 from leavezero.tabular._watch import Heard, hearing, label_of
 from leavezero.tabular._wish import Wish
+from leavezero.tabular._words import counted
 
 LEAVE_ZERO_OUT = "leave-zero-out"
 _LUCK = 1.96  # standard errors that chance alone seldom exceeds
@@ -139,6 +142,7 @@ def compare_ways(
     >>> [(way.name, way.n_fits) for way in compared.ways]
     [('leave-zero-out', 3), ('5-fold CV', 16)]
     """
+    refuse_unjudged(prepared, plan)
     prepared = replace(prepared, candidates=_seeded(prepared.candidates, wish.seed))
     X, y = prepared.X.iloc[plan.inside].reset_index(drop=True), prepared.target.values[plan.inside]
     names = (LEAVE_ZERO_OUT, f"{plan.folds.n_splits}-fold CV")
@@ -183,7 +187,8 @@ def _heard_as(
 
 
 def _by_search(prepared: Prepared, wish: Wish, X: Any, y: AnyArray) -> Judged:
-    search = search_of(prepared, wish).fit(X, y)
+    search = search_of(prepared, wish)
+    fit_search(search, X, y, wish)
     table = search.cv_results_
     return Judged(
         list(table["params"]),
@@ -203,7 +208,13 @@ def _test_scores(prepared: Prepared, jobs: int, plan: Plan) -> Floats:
         for pipeline, grid in prepared.candidates.values()
         for params in ParameterGrid(grid)
     )
-    return np.array(Parallel(n_jobs=jobs)(tasks), dtype=np.float64)
+    scores = np.array(Parallel(n_jobs=jobs)(tasks), dtype=np.float64)
+    if np.isnan(scores).all():
+        raise TableError(
+            f"No candidate has a score by {prepared.metric} on the rows held back. "
+            "Use another --metric, or other models."
+        )
+    return scores
 
 
 def _test_score(
@@ -272,11 +283,14 @@ def _choices(compared: Compared) -> str:
     ours, theirs = compared.ways
     if ours.at == theirs.at:
         return f"Both chose the same candidate, {ours.label}."
+    for way in compared.ways:
+        if np.isnan(way.test):
+            return f"The choice of {way.name}, {way.label}, has no score on the rows held back."
     gain = ours.test - theirs.test
     told = "the same score" if gain == 0 else f"{abs(gain):.4g} {'more' if gain > 0 else 'less'}"
     return (
-        f"On {len(compared.plan.outside):,} rows that neither saw, the choice of leave-zero-out "
-        f"has {told} {'as' if gain == 0 else 'than'} that of cross validation."
+        f"On {counted(len(compared.plan.outside), 'row')} that neither saw, the choice of "
+        f"leave-zero-out has {told} {'as' if gain == 0 else 'than'} that of cross validation."
     )
 
 

@@ -5,30 +5,44 @@ import codecs
 import csv
 import gzip
 import lzma
-import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from leavezero.tabular._errors import TableError
+from leavezero.tabular._marks import find_marks
 
 SAMPLE_BYTES = 2**20
 SEPARATORS = (",", ";", "\t", "|")
 _SAMPLE_ROWS = 200
 PACKING = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz"}
 _OPENERS: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+_ENCODINGS = ("utf-8", "cp1252", "latin-1")
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-_COMMA_NUMBER = re.compile(r"\s*[-+]?\d+,\d+\s*")
-_POINT_NUMBER = re.compile(r"\s*[-+]?\d+\.\d+\s*")
 
 
 @dataclass(frozen=True)
 class Dialect:
     """How a text file writes its cells.
+
+    Parameters
+    ----------
+    separator : str
+        What stands between cells.
+    decimal : str
+        What stands before decimals.
+    encoding : str
+        How letters are bytes.
+    thousands : str
+        What parts thousands; empty where the file does not tell.
+    n_blank : int
+        The empty lines before the names.
 
     Examples
     --------
@@ -40,6 +54,8 @@ class Dialect:
     separator: str = ","
     decimal: str = "."
     encoding: str = "utf-8"
+    thousands: str = ""
+    n_blank: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
@@ -48,16 +64,12 @@ class Dialect:
 
 def first_bytes(path: Path) -> bytes:
     """Return the beginning of a file, unpacked where its name says that it is packed."""
-    try:
-        with _OPENERS.get(path.suffix.lower(), open)(path, "rb") as file:
-            return file.read(SAMPLE_BYTES)
-    except (EOFError, gzip.BadGzipFile, lzma.LZMAError) as error:
-        raise TableError(f"{path} does not unpack as {path.suffix}: {error}.") from error
+    return next(_all_bytes(path), b"")
 
 
 def find_dialect(sample: bytes, path: Path) -> tuple[Dialect, list[str]]:
     """Return how a text file writes its cells, and the names in its first row."""
-    encoding = _encoding(sample)
+    encoding = _encoding(sample, path)
     if encoding != "utf-16" and b"\x00" in sample:
         raise TableError(
             f"{path} is no table: it holds bytes that no text has. "
@@ -69,45 +81,70 @@ def find_dialect(sample: bytes, path: Path) -> tuple[Dialect, list[str]]:
     lines = text.splitlines(keepends=True)
     whole = lines[:-1] if len(sample) == SAMPLE_BYTES and len(lines) > 1 else lines
     kept = [line for line in whole if line.strip()][:_SAMPLE_ROWS]
-    rows = {separator: _parse(kept, separator, path) for separator in SEPARATORS}
+    rows = {separator: _parse(kept, separator) for separator in SEPARATORS}
     separator = max(SEPARATORS, key=lambda one: _evenness(rows[one]))
     found = rows[separator]
-    decimal = _decimal([cell for row in found[1:] for cell in row], separator)
-    return Dialect(separator, decimal, encoding), _names(found[0])
+    if not found:
+        raise TableError(f"{path} cannot be read as a table. Mend its quotes and line ends.")
+    decimal, thousands = find_marks([cell for row in found[1:] for cell in row], separator)
+    n_blank = next(at for at, line in enumerate(lines) if line.strip())
+    return Dialect(separator, decimal, encoding, thousands, n_blank), _names(found[0])
 
 
-def _encoding(sample: bytes) -> str:
+def _all_bytes(path: Path) -> Iterator[bytes]:
+    """Yield a file piece by piece, unpacked."""
+    try:
+        with _OPENERS.get(path.suffix.lower(), open)(path, "rb") as file:
+            while piece := file.read(SAMPLE_BYTES):
+                yield piece
+    except (EOFError, gzip.BadGzipFile, lzma.LZMAError) as error:
+        raise TableError(f"{path} does not unpack as {path.suffix}: {error}.") from error
+
+
+def _encoding(sample: bytes, path: Path) -> str:
+    """Return the first encoding in which the whole file can be read, or what its mark says."""
     for mark, encoding in _MARKS:
         if sample.startswith(mark):
             return encoding
+    return next(one for one in _ENCODINGS if _decodes(path, one))
+
+
+def _decodes(path: Path, encoding: str) -> bool:
+    decoder = codecs.getincrementaldecoder(encoding)()
     try:
-        codecs.getincrementaldecoder("utf-8")().decode(sample)
+        for piece in _all_bytes(path):
+            decoder.decode(piece)
+        decoder.decode(b"", final=True)
     except UnicodeDecodeError:
-        return "cp1252"
-    return "utf-8"
+        return False
+    return True
 
 
-def _parse(lines: list[str], separator: str, path: Path) -> list[list[str]]:
+def _parse(lines: list[str], separator: str) -> list[list[str]]:
+    """Return rows of cells; none if lines cannot be parted so."""
     try:
-        return list(csv.reader(lines, delimiter=separator))
-    except csv.Error as error:
-        raise TableError(f"{path} cannot be read as a table: {error}.") from error
+        with _long_cells():
+            return list(csv.reader(lines, delimiter=separator))
+    except csv.Error:
+        return []
+
+
+@contextmanager
+def _long_cells() -> Iterator[None]:
+    """Let a cell be as long as a sample; read by a wrong separator, a whole row is one."""
+    limit = csv.field_size_limit(SAMPLE_BYTES)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(limit)
 
 
 def _evenness(rows: list[list[str]]) -> tuple[float, int]:
     """Return the share of rows with as many cells as the first, and how many these are."""
-    width = len(rows[0])
+    width = len(rows[0]) if rows else 0
     if width < 2:
         return 0.0, width
     return sum(len(row) == width for row in rows) / len(rows), width
-
-
-def _decimal(cells: list[str], separator: str) -> str:
-    if separator == ",":
-        return "."
-    commas = sum(_COMMA_NUMBER.fullmatch(cell) is not None for cell in cells)
-    points = sum(_POINT_NUMBER.fullmatch(cell) is not None for cell in cells)
-    return "," if commas > points else "."
 
 
 def _names(header: list[str]) -> list[str]:

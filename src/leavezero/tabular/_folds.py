@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, ParameterGrid
 
 from leavezero._typing import AnyArray, Floats
+from leavezero.tabular._errors import TableError
 from leavezero.tabular._preparation import Prepared
 from leavezero.tabular._watch import Heard, own_params
 
@@ -62,7 +63,9 @@ def by_folds(
                 known = float(score) if np.isfinite(score) else None
                 watch(Heard(len(params), n_all, *own_params(params[-1]), known))
     if np.all(np.isnan(scores)):
-        raise ValueError("Every candidate failed in cross validation.")
+        raise TableError(
+            "Every candidate failed in cross validation. Use another --metric, or fewer folds."
+        )
     best = int(np.nanargmax(scores))
     settings = dict(params[best])
     pipeline = prepared.candidates[settings.pop("candidate")][0]

@@ -1,15 +1,17 @@
 """What each column is taken for, and why."""
 
 import re
-from collections.abc import Collection
-from dataclasses import asdict, dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass, replace
+from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
-from leavezero.tabular._cells import is_words, numbers, time_formats
+from leavezero.tabular._cells import is_words, numbers, outgrow_floats, time_formats
 from leavezero.tabular._errors import TableError
+from leavezero.tabular._marks import MARK_NAMES, OTHER, are_marked
 from leavezero.tabular._words import counted, did_you_mean
 
 Kind = Literal["number", "category", "text", "date", "dropped"]
@@ -39,6 +41,8 @@ class Column:
         The reason in words; empty where there is nothing to say.
     format : str or None
         How a date is written.
+    thousands : str
+        What parts the thousands of its numbers; empty where nothing does.
 
     Examples
     --------
@@ -52,6 +56,7 @@ class Column:
     dtype: str
     why: str = ""
     format: str | None = None
+    thousands: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, for JSON."""
@@ -59,7 +64,12 @@ class Column:
 
 
 def describe_columns(
-    frame: Any, *, keep: Collection[str] = (), drop: Collection[str] = ()
+    frame: Any,
+    *,
+    keep: Collection[str] = (),
+    drop: Collection[str] = (),
+    decimal: str = ".",
+    thousands: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[Column, ...]:
     """Say what each column of a frame is taken for.
 
@@ -74,6 +84,10 @@ def describe_columns(
         Columns that stay though they look like names of rows.
     drop : collection of str, default=()
         Columns that go.
+    decimal : str, default="."
+        What stands before decimals in cells that are words.
+    thousands : mapping of str to str, default={}
+        What parted thousands, for each column in which something did.
 
     Returns
     -------
@@ -95,10 +109,15 @@ def describe_columns(
                     f"{option} names {name!r}, which is no column to learn from. "
                     f"{did_you_mean(name, names)}"
                 )
-    return tuple(_column(frame[name], name, name in keep, name in drop) for name in names)
+    return tuple(
+        _numbers_column(column, thousands.get(column.name, ""))
+        for column in (
+            _column(frame[name], name, name in keep, name in drop, decimal) for name in names
+        )
+    )
 
 
-def _column(series: Any, name: str, keep: bool, drop: bool) -> Column:
+def _column(series: Any, name: str, keep: bool, drop: bool, decimal: str) -> Column:
     dtype = str(series.dtype)
     if drop:
         return Column(name, "dropped", dtype, "--drop names it")
@@ -113,19 +132,31 @@ def _column(series: Any, name: str, keep: bool, drop: bool) -> Column:
     if not is_words(series):
         why = None if keep else _names_rows(present, name, n_distinct, len(series))
         return Column(name, "dropped" if why else "number", dtype, why or "")
-    return _words_column(present, name, n_distinct, len(series), keep)
+    return _words_column(present, name, n_distinct, len(series), keep, decimal)
 
 
-def _words_column(present: Any, name: str, n_distinct: int, n_rows: int, keep: bool) -> Column:
+def _numbers_column(column: Column, mark: str) -> Column:
+    """Return a column with a word on what parts its thousands, if it is used and something does."""
+    if not mark or column.kind != "number":
+        return column
+    return replace(column, why=f"a {MARK_NAMES[mark]} in its cells parts thousands", thousands=mark)
+
+
+def _words_column(
+    present: Any, name: str, n_distinct: int, n_rows: int, keep: bool, decimal: str
+) -> Column:
     formats = time_formats(present)
     if formats:
         return Column(name, "date", "object", _date_reason(formats), formats[0])
     n_words = present.str.count(r"\S+").mean()
     if n_words >= _TEXT_WORDS and n_distinct >= _TEXT_DISTINCT * len(present):
         return Column(name, "text", "object", f"its cells hold {n_words:.0f} words on average")
+    either = _either(present, decimal)
     if not keep and n_distinct == len(present) and n_rows >= _ID_ROWS:
-        return Column(name, "dropped", "object", "every cell differs, as names of rows do")
-    return Column(name, "category", "object", _mixed(present) or _many(n_distinct))
+        why = "every cell differs, as names of rows do" + (either and f"; {either}")
+        return Column(name, "dropped", "object", why)
+    why = either or _mixed(present, decimal) or _long(present) or _many(n_distinct)
+    return Column(name, "category", "object", why)
 
 
 def _names_rows(present: Any, name: str, n_distinct: int, n_rows: int) -> str | None:
@@ -145,9 +176,29 @@ def _date_reason(formats: list[str]) -> str:
     return ""
 
 
-def _mixed(present: Any) -> str:
+def _either(present: Any, decimal: str) -> str:
+    """Return a word on numbers with a mark that could be another; empty if words are among them."""
+    wrong = numbers(present, decimal)[1]
+    if not wrong.any() or not are_marked(present[wrong]).all():
+        return ""
+    mark = MARK_NAMES[OTHER[decimal]]
+    return (
+        f"it holds numbers in which, as in {present[wrong].iloc[0]!r}, the {mark} may part "
+        f"thousands or decimals; write decimals with a {MARK_NAMES[decimal]} and thousands without "
+        "a mark to have it read as numbers"
+    )
+
+
+def _long(present: Any) -> str:
+    found, wrong = numbers(present)
+    if wrong.any() or not outgrow_floats(present, found):
+        return ""
+    return "it holds whole numbers of more digits than a float has"
+
+
+def _mixed(present: Any, decimal: str) -> str:
     """Return a word on a column of numbers and words; empty if it is not mixed."""
-    wrong = numbers(present)[1]
+    wrong = numbers(present, decimal)[1] & ~are_marked(present)
     n_numbers = int((~wrong).sum())
     if not n_numbers or n_numbers < len(present) / 10:
         return ""

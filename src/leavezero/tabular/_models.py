@@ -118,7 +118,8 @@ def candidates(
     for name in _wanted(models, bool(own)):
         if name not in known:
             raise TableError(
-                f"--models names {name!r}, which is unknown. {did_you_mean(name, MODELS)}"
+                f"--models names {name!r}, which is unknown. "
+                f"{did_you_mean(name, MODELS, len(MODELS))}"
             )
         recipe = known[name]
         if models is None and recipe.most_rows is not None and n_rows > recipe.most_rows:

@@ -26,6 +26,7 @@ from leavezero.augment import (
     TeacherLabeled,
 )
 from leavezero.tabular._errors import TableError
+from leavezero.tabular._schema import Schema
 from leavezero.tabular._target import Target
 from leavezero.tabular._words import did_you_mean
 
@@ -39,6 +40,8 @@ AUGMENTERS: dict[str, Callable[[], Any]] = {
     "portfolio": lambda: Portfolio([GaussianMixtureAugmenter(), CopulaAugmenter()]),
     "teacher-copula": lambda: TeacherLabeled(CopulaAugmenter()),
 }
+_NUMBERS_ONLY = ("gaussian", "gaussian-mixture", "portfolio")
+_HOLDS: dict[str, str] = {"category": "categories", "text": "text", "date": "dates"}
 _ONE_CLASS: dict[str, Any] = {
     "f1": f1_score,
     "precision": precision_score,
@@ -64,8 +67,22 @@ def named_augmenter(name: str) -> Any:
     """
     if name not in AUGMENTERS:
         known = tuple(AUGMENTERS)
-        raise TableError(f"--augmenter {name!r} is unknown. {did_you_mean(name, known)}")
+        hint = did_you_mean(name, known, len(known))
+        raise TableError(f"--augmenter {name!r} is unknown. {hint}")
     return AUGMENTERS[name]()
+
+
+def refuse_augmenter(name: str, schema: Schema, X: Any) -> None:
+    """Raise if an augmenter takes complete numbers only, and a table has something else."""
+    if name not in _NUMBERS_ONLY:
+        return
+    for column in schema.used:
+        what = _HOLDS.get(column.kind, "missing cells" if X[column.name].isna().any() else None)
+        if what is not None:
+            raise TableError(
+                f"--augmenter {name} takes complete numbers only, and column {column.name!r} "
+                f"holds {what}. Use --augmenter copula."
+            )
 
 
 def named_metric(name: str | None, target: Target) -> tuple[str, Any, list[str]]:

@@ -10,6 +10,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
 from leavezero.tabular._dates import DateParts
+from leavezero.tabular._errors import TableError
 from leavezero.tabular._schema import Schema
 
 Taste = Literal["words", "scaled", "plain", "native"]
@@ -48,6 +49,11 @@ def make_pipeline_for(schema: Schema, model: Any, taste: Taste) -> Pipeline:
     (3, 4)
     """
     if taste == "native" and schema.of_kind("category"):
+        if "categorical_features" not in model.get_params():
+            raise TableError(
+                'prepare = "native" is for models with categorical_features, which '
+                f'{type(model).__name__} has not. Use prepare = "plain".'
+            )
         places = list(range(len(schema.of_kind("category"))))
         model = model.set_params(categorical_features=places)
     return Pipeline([("prepare", _preparation(schema, taste)), ("model", model)])

@@ -8,13 +8,16 @@ from typing import Any
 from leavezero.tabular._errors import TableError
 from leavezero.tabular._grid_file import read_grid
 from leavezero.tabular._kinds import MANY_CATEGORIES, describe_columns
+from leavezero.tabular._marks import MARK_NAMES
 from leavezero.tabular._models import candidates
-from leavezero.tabular._named import named_augmenter, named_metric
+from leavezero.tabular._named import named_augmenter, named_metric, refuse_augmenter
 from leavezero.tabular._read import Source, Watch
 from leavezero.tabular._schema import Schema
 from leavezero.tabular._target import MIN_ROWS, Target, decide_target
 from leavezero.tabular._wish import Wish
 from leavezero.tabular._words import counted, listed
+
+_SHARE = r"[-+]?\d+([.,]\d+)?\s*%"  # a number with a percent sign
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,24 +75,32 @@ def prepare(path: str | Path, wish: Wish, watch: Watch | None = None) -> Prepare
     if wish.target not in source.names:  # before a large file is read
         decide_target(_no_rows(source.names), wish.target)
     named_augmenter(wish.augmenter)  # as is a name that is unknown
-    frame = source.read(watch)
-    target = decide_target(frame, wish.target, wish.task, min_rows=MIN_ROWS)
+    frame, thousands = source.read_with_marks(watch)
+    decimal = source.dialect.decimal
+    target = decide_target(frame, wish.target, wish.task, min_rows=MIN_ROWS, decimal=decimal)
     features = frame.loc[target.known].drop(columns=wish.target).reset_index(drop=True)
-    schema = Schema(describe_columns(features, keep=wish.keep, drop=wish.drop))
+    schema = Schema(
+        describe_columns(
+            features, keep=wish.keep, drop=wish.drop, decimal=decimal, thousands=thousands
+        )
+    )
     if not schema.used:
         raise TableError(
             f"No column is left to predict {wish.target!r} from: {_reasons(schema)}. "
             "Keep one with --keep."
         )
+    X = schema.frame(features, learning=True)
+    refuse_augmenter(wish.augmenter, schema, X)
     own = None if wish.grid is None else read_grid(wish.grid, target.task)
     chosen, left_out = candidates(schema, target, wish.models, own)
     metric, scoring, said = named_metric(wish.metric, target)
-    notices = (*_target_notices(target, len(frame)), *_column_notices(schema, features))
+    mark = thousands.get(wish.target, "")
+    notices = (*_target_notices(target, len(frame), mark), *_column_notices(schema, features))
     return Prepared(
         source,
         source.digest(),
         len(frame),
-        schema.frame(features, learning=True),
+        X,
         target,
         schema,
         chosen,
@@ -105,10 +116,12 @@ def _no_rows(names: list[str]) -> Any:
     return pd.DataFrame(columns=names)
 
 
-def _target_notices(target: Target, n_rows: int) -> list[str]:
+def _target_notices(target: Target, n_rows: int, mark: str) -> list[str]:
     classes = target.classes
     what = "is numbers" if classes is None else f"has {len(classes)} classes"
     told = [f"{target.task}: {target.name!r} {what}, for {target.why}."]
+    if mark:
+        told.append(f"A {MARK_NAMES[mark]} in the cells of {target.name!r} parts thousands.")
     if len(target.values) < n_rows:
         gone = n_rows - len(target.values)
         verb = "is" if gone == 1 else "are"
@@ -127,6 +140,17 @@ def _column_notices(schema: Schema, features: Any) -> list[str]:
         )
         advice = f" Keep it with --keep {shlex.quote(column.name)}." if names_rows else ""
         told.append(f"Column {column.name!r} is {taken}: {column.why}.{advice}")
+    shares = [
+        column.name
+        for column in schema.columns
+        if (column.kind == "category" or "differs" in column.why)
+        and features[column.name].dropna().astype(str).str.fullmatch(_SHARE).all()
+    ]
+    if shares:
+        told.append(
+            f"Percent signs make words of the numbers in {listed(shares)}. Leave the signs out to "
+            "have them read as numbers."
+        )
     repeated = schema.of_kind("text") + [
         name for name in schema.of_kind("category") if features[name].nunique() >= MANY_CATEGORIES
     ]

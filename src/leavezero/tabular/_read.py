@@ -10,9 +10,10 @@ from typing import Any
 
 import pandas as pd
 
-from leavezero.tabular._cells import are_codes, is_words, numbers, stripped
+from leavezero.tabular._cells import are_codes, is_words, numbers, outgrow_floats, stripped
 from leavezero.tabular._dialect import PACKING, Dialect, find_dialect, first_bytes
 from leavezero.tabular._errors import TableError
+from leavezero.tabular._marks import thousands_mark
 from leavezero.tabular._words import counted, listed
 
 BLOCK_ROWS = 50_000
@@ -90,20 +91,24 @@ class Source:
             yield from self._text_blocks(n_rows, hear)
             return
         for share, batch in _batches(self, n_rows):
-            yield batch.to_pandas(ignore_metadata=True)  # an index is a column like others
+            # an index is a column like others, and a gap makes no floats of whole numbers
+            yield batch.to_pandas(ignore_metadata=True, types_mapper=_whole_type)
             hear(round(share * self.n_bytes))
 
     def read(self, watch: Watch | None = None) -> Any:
         """Return the whole table, each column with the type that its cells have."""
+        return self.read_with_marks(watch)[0]
+
+    def read_with_marks(self, watch: Watch | None = None) -> tuple[Any, dict[str, str]]:
+        """Return the whole table, and the mark of thousands for each column that has one."""
         pieces = list(self.blocks(_STEP_ROWS, watch))
         if not sum(len(piece) for piece in pieces):
             raise TableError(f"{self.path} has names and no rows. Give a table with rows.")
         frame = pieces[0] if len(pieces) == 1 else pd.concat(pieces, ignore_index=True)
-        columns = {
-            name: _typed(frame[name], self.dialect.decimal, self.format == "text")
-            for name in frame.columns
-        }
-        return pd.DataFrame(columns)
+        from_text = self.format == "text"
+        found = {name: _typed(frame[name], self.dialect, from_text) for name in frame.columns}
+        columns = {name: column for name, (column, _) in found.items()}
+        return pd.DataFrame(columns), {name: mark for name, (_, mark) in found.items() if mark}
 
     def digest(self) -> str:
         """Return the SHA-256 of the file."""
@@ -119,26 +124,14 @@ class Source:
         return _parquet_schema(self.path) if self.format == "parquet" else _arrow_schema(self.path)
 
     def _text_blocks(self, n_rows: int, hear: Watch) -> Iterator[Any]:
-        began = False
-        try:
-            for piece in self._pieces(n_rows, self.dialect.encoding, hear):
-                began = True
-                yield piece
-        except UnicodeDecodeError as error:
-            if began:
-                raise TableError(
-                    f"{self.path} is not {self.dialect.encoding} throughout: {error}. "
-                    "Save it as UTF-8."
-                ) from error
-            yield from self._pieces(n_rows, "latin-1", hear)
-
-    def _pieces(self, n_rows: int, encoding: str, hear: Watch) -> Iterator[Any]:
+        one_column = len(self.names) == 1  # of which an empty line is a cell
         options: dict[str, Any] = {
             "sep": self.dialect.separator,
-            "encoding": encoding,
+            "encoding": self.dialect.encoding,
             "compression": PACKING.get(self.path.suffix.lower()),
             "names": self.names,
-            "header": 0,
+            "header": self.dialect.n_blank if one_column else 0,
+            "skip_blank_lines": not one_column,
             "index_col": False,
             "dtype": str,
             "na_filter": False,
@@ -151,6 +144,10 @@ class Source:
                     for piece in pieces:
                         yield piece
                         hear(file.tell())  # of a packed file, its own bytes
+        except UnicodeDecodeError as error:
+            raise TableError(
+                f"{self.path} is not {self.dialect.encoding} throughout: {error}. Save it as UTF-8."
+            ) from error
         except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
             reason = " ".join(str(error).split()).removeprefix("Error tokenizing data. C error: ")
             raise TableError(
@@ -228,6 +225,15 @@ def _batches(source: Source, n_rows: int) -> Iterator[tuple[float, Any]]:
             yield (at + 1) / file.num_record_batches, file.get_batch(at)
 
 
+def _whole_type(arrow_type: Any) -> Any:
+    """Return the type of pandas that holds whole numbers and gaps; None for other types."""
+    from pyarrow import types
+
+    if not types.is_integer(arrow_type):
+        return None
+    return pd.api.types.pandas_dtype(str(arrow_type).replace("int", "Int").replace("u", "U"))
+
+
 def _nobody(n_bytes: int) -> None:
     """Hear nothing."""
 
@@ -241,17 +247,23 @@ def _refuse_twins(names: list[str], path: Path) -> None:
         )
 
 
-def _typed(series: Any, decimal: str, from_text: bool) -> Any:
-    """Return a column as whole numbers, floats, times, or words with None where one is missing."""
+def _typed(series: Any, dialect: Dialect, from_text: bool) -> tuple[Any, str]:
+    """Return a column as whole numbers, floats, times or words, and what parts its thousands.
+
+    A word that is missing is None.
+    """
     if pd.api.types.is_datetime64_any_dtype(series.dtype):
-        return series
-    if not is_words(series):
-        return _narrow(numbers(series)[0])
-    if from_text or not _all_words(series):
-        found, wrong = numbers(series, decimal)
-        if not wrong.any() and not are_codes(series):
-            return _narrow(found)
-    return stripped(series)
+        return series, ""
+    if is_words(series) and not from_text and _all_words(series):
+        return stripped(series), ""
+    found, wrong = numbers(series, dialect.decimal)
+    words = stripped(series) if wrong.any() else None
+    mark = "" if words is None else thousands_mark(words, dialect.decimal, dialect.thousands)
+    if mark:
+        found, wrong = numbers(words, dialect.decimal, mark)
+    if wrong.any() or (is_words(series) and are_codes(series)) or outgrow_floats(series, found):
+        return stripped(series), ""
+    return _narrow(found), mark
 
 
 def _all_words(series: Any) -> bool:

@@ -6,6 +6,7 @@ import math
 import os
 import shlex
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 from leavezero.report import to_html
@@ -19,7 +20,7 @@ _OF_CANDIDATES = ("params", "candidates", "choice", "trust")  # parts of a repor
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder for results, or raise while nothing is lost yet.
+    """Make a folder for results that takes files, or raise while nothing is lost yet.
 
     Parameters
     ----------
@@ -38,6 +39,13 @@ def make_folder(folder: Path) -> None:
     except OSError as error:
         raise TableError(
             f"--out {str(folder)!r} cannot be made a folder: {error.strerror}."
+        ) from error
+    try:
+        with NamedTemporaryFile(dir=folder) as file:
+            file.write(b"leavezero")
+    except OSError as error:
+        raise TableError(
+            f"--out {str(folder)!r} cannot be written to: {error.strerror}. Name another folder."
         ) from error
 
 

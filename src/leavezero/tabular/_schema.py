@@ -85,7 +85,7 @@ def _read(series: Any, column: Column, decimal: str, learning: bool) -> Any:
     if column.kind == "number":
         if learning and series.dtype.kind == "i":
             return series
-        found, wrong = numbers(series, decimal)
+        found, wrong = numbers(series, decimal, column.thousands)
         refuse_wrong(series, wrong, column.name, "numbers")
         return found
     if column.kind == "date":

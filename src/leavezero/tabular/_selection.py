@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import ParameterGrid
 
+from leavezero._typing import AnyArray
 from leavezero.exceptions import AllCandidatesFailedError
 from leavezero.search import CandidateSearchLZO
 from leavezero.tabular._errors import TableError
@@ -176,7 +177,7 @@ def select_model(
     started, interrupted = time.perf_counter(), False
     with listening() as heard, hearing(watch):
         try:
-            _fit(search, prepared, wish)
+            fit_search(search, prepared.X, prepared.target.values, wish)
         except KeyboardInterrupt:
             if not hasattr(search, "best_estimator_"):
                 raise
@@ -202,13 +203,17 @@ def search_of(prepared: Prepared, wish: Wish) -> CandidateSearchLZO:
     )
 
 
-def _fit(search: CandidateSearchLZO, prepared: Prepared, wish: Wish) -> None:
-    """Search; a journal or a budget that will not do is said as other wrong words are."""
+def fit_search(search: CandidateSearchLZO, X: Any, y: AnyArray, wish: Wish) -> None:
+    """Search; a grid, a journal or a budget that will not do is said as other wrong words are."""
     try:
-        search.fit(prepared.X, prepared.target.values)
+        search.fit(X, y)
     except AllCandidatesFailedError as error:
         if "time_budget was spent" not in str(error):
-            raise
+            if wish.grid is None:
+                raise
+            raise TableError(
+                f"Every candidate failed; the first ended with {_reason(error)}. Mend {wish.grid}."
+            ) from error
         raise TableError(
             f"No candidate was finished in {wish.time_budget:g} seconds. Give a longer "
             "--time-budget, or name quick models in --models."
@@ -218,6 +223,12 @@ def _fit(search: CandidateSearchLZO, prepared: Prepared, wish: Wish) -> None:
             raise
         owner = f"journal of {type(search).__name__}, the file "
         raise TableError(f"--journal: {str(error).replace(owner, '')}") from error
+
+
+def _reason(error: Exception) -> str:
+    """Return the last line of a traceback, its error without the module."""
+    kind, colon, words = str(error).strip().splitlines()[-1].partition(": ")
+    return f"{kind.rpartition('.')[2]}{colon}{words}".rstrip(".")
 
 
 def _trust(search: CandidateSearchLZO, interrupted: bool) -> tuple[Any, bool]:

@@ -129,8 +129,8 @@ def make_folds(
     told = []
     if counts.min() < n_folds:
         told.append(
-            f"The smallest class has {counts.min()} rows to learn from, so that some of the "
-            f"{n_folds} folds lack it."
+            f"The smallest class has {counted(int(counts.min()), 'row')} to learn from, so that "
+            f"some of the {n_folds} folds lack it."
         )
     return StratifiedKFold(n_folds, shuffle=True, random_state=seed), told
 

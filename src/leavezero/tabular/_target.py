@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from leavezero._typing import AnyArray, Bools
-from leavezero.tabular._cells import is_words, numbers, stripped
+from leavezero.tabular._cells import is_words, numbers, stripped, time_formats
 from leavezero.tabular._errors import TableError
 from leavezero.tabular._words import counted, did_you_mean
 
@@ -56,7 +56,9 @@ class Target:
         return np.unique(self.values).tolist() if self.task == "classification" else None
 
 
-def decide_target(frame: Any, name: str, task: str | None = None, *, min_rows: int = 1) -> Target:
+def decide_target(
+    frame: Any, name: str, task: str | None = None, *, min_rows: int = 1, decimal: str = "."
+) -> Target:
     """Find the target in a table, and say whether it is classes or numbers.
 
     Parameters
@@ -69,6 +71,8 @@ def decide_target(frame: Any, name: str, task: str | None = None, *, min_rows: i
         The user's word; None looks at the values.
     min_rows : int, default=1
         The fewest rows with a target that will do.
+    decimal : str, default="."
+        What stands before decimals in cells that are words.
 
     Returns
     -------
@@ -88,9 +92,12 @@ def decide_target(frame: Any, name: str, task: str | None = None, *, min_rows: i
     known = series.notna().to_numpy()
     present = series[known]
     _refuse_few(present, name, min_rows)
+    if _are_dates(present):
+        _refuse_dates(present, name, task)
+        present = present.astype(str)
     found, why = _task(present, task)
     if found == "regression":
-        return Target(name, found, why, _as_numbers(present, name), known)
+        return Target(name, found, why, _as_numbers(present, name, decimal), known)
     return Target(name, found, why, _as_classes(present, name), known)
 
 
@@ -108,6 +115,28 @@ def _refuse_few(present: Any, name: str, min_rows: int) -> None:
         )
 
 
+def _are_dates(present: Any) -> bool:
+    if pd.api.types.is_datetime64_any_dtype(present.dtype):
+        return True
+    return is_words(present) and bool(time_formats(stripped(present)))
+
+
+def _refuse_dates(present: Any, name: str, wish: str | None) -> None:
+    """Raise unless the user wants classes and there are few."""
+    few = present.nunique() <= _most_classes(len(present))
+    if few and wish == "classification":
+        return
+    classes = ", or add --task classification to make each date a class" if few else ""
+    raise TableError(
+        f"The target {name!r} holds dates, which cannot be predicted as they are. Derive a number "
+        f"or a class from them, such as days or the month{classes}."
+    )
+
+
+def _most_classes(n_rows: int) -> float:
+    return max(FEW_VALUES, n_rows / 3)
+
+
 def _task(present: Any, wish: str | None) -> tuple[Task, str]:
     if wish == "classification":
         return "classification", "--task says so"
@@ -117,8 +146,6 @@ def _task(present: Any, wish: str | None) -> tuple[Task, str]:
         raise TableError(f"--task must be classification or regression, got {wish!r}.")
     if is_words(present):
         return "classification", "its cells are words"
-    if pd.api.types.is_datetime64_any_dtype(present.dtype):
-        return "regression", "its cells are dates"
     if not (present == present.round()).all():
         return "regression", "its numbers are not all whole"
     n_distinct = present.nunique()
@@ -127,8 +154,8 @@ def _task(present: Any, wish: str | None) -> tuple[Task, str]:
     return "regression", f"it has {n_distinct:,} different whole numbers"
 
 
-def _as_numbers(present: Any, name: str) -> AnyArray:
-    found, wrong = numbers(present)
+def _as_numbers(present: Any, name: str, decimal: str) -> AnyArray:
+    found, wrong = numbers(present, decimal)
     if wrong.any():
         example = str(present.iloc[int(np.flatnonzero(wrong)[0])])
         raise TableError(
@@ -145,7 +172,7 @@ def _as_classes(present: Any, name: str) -> AnyArray:
     else:
         values = np.array(stripped(present).tolist(), dtype=str)
     n_classes = len(np.unique(values))
-    if n_classes > max(FEW_VALUES, len(values) / 3):
+    if n_classes > _most_classes(len(values)):
         raise TableError(
             f"The target {name!r} has {n_classes:,} classes in {len(values):,} rows, too many to "
             "learn one from another. Name another column, or use --task regression for numbers."

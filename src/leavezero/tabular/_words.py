@@ -17,7 +17,7 @@ _AS_OPTIONS = (  # what a search calls it, and what the command line does
 )
 
 
-def did_you_mean(word: str, known: Sequence[str]) -> str:
+def did_you_mean(word: str, known: Sequence[str], most: int = MOST) -> str:
     """Return a sentence that names what is close to a word, or what is known.
 
     Examples
@@ -31,14 +31,14 @@ def did_you_mean(word: str, known: Sequence[str]) -> str:
     close = get_close_matches(word.lower(), list(lowered), n=1)
     if close:
         return f"Did you mean {lowered[close[0]]!r}?"
-    return f"There are {listed(known)}."
+    return f"There are {listed(known, most)}."
 
 
-def listed(names: Iterable[str]) -> str:
+def listed(names: Iterable[str], most: int = MOST) -> str:
     """Return some names, quoted so that no cell of a table can move the cursor."""
     names = list(names)
-    more = f" and {len(names) - MOST} more" if len(names) > MOST else ""
-    return ", ".join(repr(name) for name in names[:MOST]) + more
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(repr(name) for name in names[:most]) + more
 
 
 def counted(number: int, noun: str) -> str:

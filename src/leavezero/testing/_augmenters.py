@@ -132,6 +132,8 @@ def _check_rows(augmenter: Any, data: _Data) -> None:
         if y.dtype.kind != "f":
             strangers = {_label(row) for row in V.y} - {_label(row) for row in y}
             assert not strangers, f"{augmenter!r} invents labels: {strangers}."
+        new = np.asarray(V.y).dtype
+        assert new.kind == y.dtype.kind, f"{augmenter!r} turns y of {y.dtype} into {new}."
 
 
 def _check_format(augmenter: Any, X: Table, X_new: Table) -> None:

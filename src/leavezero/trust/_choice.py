@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import spearmanr
 
+from leavezero._tables import score_text
 from leavezero._typing import Floats, Params
 from leavezero.trust._advice import CONFIRM, MORE_ROWS, WIDEN
 from leavezero.trust._evidence import Ballot
@@ -35,11 +36,12 @@ def stability(ballot: Ballot) -> Finding:
     if len(ballot.scores) < 2:
         return not_applicable("LZ05", "There is one candidate only.")
     wins, by_replicate = (_wins(s, ballot.best) for s in (ballot.resampled, ballot.splits))
-    n_near = len(ballot.contenders)
+    n_near = len(ballot.contenders) - 1  # beside the best
     level: Level = level_of("LZ05", wins)
-    if n_near > 1 and (level == "ok" or ballot.confirmed):
+    if n_near > 0 and (level == "ok" or ballot.confirmed):
         level = "note"  # ties are worth knowing; folds have been asked already
-    near = "and stands alone" if n_near <= 1 else f"and {n_near} candidates cannot be told from it"
+    others = f"and {n_near} other{'s' if n_near > 1 else ''} cannot be told from it"
+    near = others if n_near > 0 else "and stands alone"
     sentence = (
         f"The winner wins in {wins:.0%} of the resamples and {by_replicate:.0%} of the "
         f"replicates, {near}."
@@ -92,20 +94,22 @@ def curse(ballot: Ballot) -> Finding:
     if not np.isfinite(ballot.corrected):
         return not_applicable("LZ10", "The score cannot be resampled.")
     luck = ballot.raw - ballot.corrected
-    errors = luck / ballot.standard_error if ballot.standard_error > 1e-12 else 0.0
+    varies = ballot.standard_error > 1e-12 * abs(ballot.raw)
+    errors = luck / ballot.standard_error if varies else 0.0
     level = level_of("LZ10", errors)
+    raw, corrected = score_text(ballot.raw), score_text(ballot.corrected)
     sentence = (
-        f"The best score is {ballot.raw:.4f}, and {ballot.corrected:.4f} without its luck on V "
+        f"The best score is {raw}, and {corrected} without its luck on V "
         f"({errors:.2f} standard errors)."
     )
-    advice = None if level == "ok" else f"Report {ballot.corrected:.4f} rather than the best score."
+    advice = None if level == "ok" else f"Report {corrected} rather than the best score."
     return Finding("LZ10", level, sentence, errors, advice)
 
 
 def _wins(scores: Floats, best: int) -> float:
     """Return in how many columns the best is not beaten."""
     top = np.nanmax(np.where(np.isnan(scores), -np.inf, scores), axis=0)
-    return float(np.mean(scores[best] >= top - 1e-12))
+    return float(np.mean(scores[best] >= top - 1e-12 * np.abs(top)))
 
 
 def _rank_correlation(first: Floats, second: Floats) -> float | None:

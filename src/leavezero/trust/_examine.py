@@ -3,7 +3,9 @@
 import time
 import warnings
 from collections.abc import Callable, Collection
+from dataclasses import replace
 
+from leavezero.trust._advice import CONFIRM
 from leavezero.trust._choice import agreement, curse, edge, stability
 from leavezero.trust._data import exchangeable, small_classes
 from leavezero.trust._evidence import Ballot, Evidence
@@ -47,8 +49,15 @@ def examine(evidence: Evidence, codes: Collection[str] | None = None) -> TrustRe
         warnings.simplefilter("ignore")  # models that only look at V speak to nobody
         theory = _theory(evidence) if {"LZ02", "LZ09"} & set(wanted) else {}
         findings = tuple(theory.get(code) or _find(code, evidence) for code in wanted)
+    if evidence.ballot is not None and evidence.ballot.confirmed:
+        findings = tuple(_without_folds(finding) for finding in findings)
     n_fits = 0 if evidence.optimism is None else len(evidence.optimism.scores)
     return TrustReport(findings, time.perf_counter() - started, n_fits)
+
+
+def _without_folds(finding: Finding) -> Finding:
+    """Return a finding that does not advise what was done."""
+    return replace(finding, advice=None) if finding.advice == CONFIRM else finding
 
 
 def _theory(evidence: Evidence) -> dict[str, Finding]:
