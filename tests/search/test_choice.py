@@ -218,7 +218,7 @@ def test_folds_of_a_splitter_without_a_seed_repeat():
         (1, "n_splits=2 or more, got n_splits=1"),
         (0, "n_splits=2 or more, got n_splits=0"),
         (100, "n_splits=100 cannot be greater"),
-        ("abc", "Expected `cv` as an integer"),
+        ("abc", "as an integer"),
         ([3, 4], "cannot unpack"),
     ],
 )

@@ -13,7 +13,7 @@ from sklearn.model_selection import LeaveOneOut, cross_val_predict
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC, SVR
+from sklearn.svm import SVC, SVR, LinearSVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from leavezero import (
@@ -132,7 +132,7 @@ def test_notes_say_why_there_is_none():
         (Ridge(positive=True), "positive"),
         (DecisionTreeRegressor(max_depth=2), "no family knows DecisionTreeRegressor"),
         (TransformedTargetRegressor(Ridge()), "no family knows TransformedTargetRegressor"),
-        (LogisticRegression(l1_ratio=1, solver="liblinear"), "l1"),
+        (LinearSVC(loss="hinge"), "the hinge has no second derivative"),
         (make_pipeline(SelectKBest(k=2), LogisticRegression()), "the step 'selectkbest'"),
     ],
     ids=lambda value: type(value).__name__,
