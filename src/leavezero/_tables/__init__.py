@@ -9,7 +9,6 @@ from leavezero._tables._rows import (
     is_polars,
     is_text,
     plain,
-    score_text,
     stack_rows,
     take_rows,
 )
@@ -23,7 +22,6 @@ __all__ = [
     "is_polars",
     "is_text",
     "plain",
-    "score_text",
     "stack_rows",
     "take_rows",
 ]

@@ -71,15 +71,3 @@ def stack_rows(parts: Sequence[Table]) -> Table:
 def plain(value: Any) -> Any:
     """Return a numpy scalar as the Python value that a message should show."""
     return value.item() if isinstance(value, np.generic) else value
-
-
-def score_text(figure: float) -> str:
-    """Return a score as people read it: four decimals, or four digits where those say nothing.
-
-    Examples
-    --------
-    >>> score_text(0.98765), score_text(-1234567.8), score_text(0.0000123)
-    ('0.9877', '-1.235e+06', '1.23e-05')
-    """
-    four_decimals = figure == 0 or not np.isfinite(figure) or 1e-3 <= abs(figure) < 1e5
-    return f"{figure:.4f}" if four_decimals else f"{figure:.4g}"

@@ -13,7 +13,7 @@ from leavezero.augment._neighbor_label import NeighborLabelAugmenter
 from leavezero.augment._orthogonal import OrthogonalTransform
 from leavezero.augment._own import Chain, FunctionAugmenter, GivenValidationSet
 from leavezero.augment._portfolio import Portfolio
-from leavezero.augment._pseudo_labeled import LabeledOnly, PseudoLabeled, labeled_rows
+from leavezero.augment._pseudo_labeled import LabeledOnly, PseudoLabeled, check_labels, labeled_rows
 from leavezero.augment._references import References
 from leavezero.augment._resampler import ResamplerAugmenter
 from leavezero.augment._strata import ClassConditionalAugmenter, Stratum, StratumDraw
@@ -52,6 +52,7 @@ __all__ = [
     "TextAugmenter",
     "ValidationSet",
     "Weighted",
+    "check_labels",
     "labeled_rows",
     "resolve_augmenter",
     "takes_unlabeled",

@@ -300,14 +300,35 @@ def labeled_rows(target: AnyArray, unlabeled: Any, owner: str) -> Bools:
     array([ True, False,  True])
     """
     known = np.asarray([plain(value) != unlabeled for value in target], dtype=bool)
-    if not known.any():
+    check_labels(target[known], unlabeled, owner)
+    return known
+
+
+def check_labels(labels: AnyArray, unlabeled: Any, owner: str) -> None:
+    """Raise if the labels of the rows that have one are none, or all the same.
+
+    Parameters
+    ----------
+    labels : array of shape (n_labels,)
+        The labels, without the marker.
+    unlabeled : object
+        The marker of a row without a label, for messages.
+    owner : str
+        Who asks, for messages.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from leavezero.augment import check_labels
+    >>> check_labels(np.array([0, 1]), -1, "a search")
+    """
+    if len(labels) == 0:
         raise ValueError(
             f"y given to {owner} has no labelled row: all are {unlabeled!r}. Label at least one "
             "row of each class."
         )
-    if len(np.unique(target[known])) < 2:
+    if len(np.unique(labels)) < 2:
         raise ValueError(
-            f"The labelled rows given to {owner} have one class only, "
-            f"{plain(target[known][0])!r}. Label rows of at least two classes."
+            f"The labelled rows given to {owner} have one class only, {plain(labels[0])!r}. "
+            "Label rows of at least two classes."
         )
-    return known

@@ -15,12 +15,12 @@ from leavezero.cli._telling import (
     nobody,
     plain_console,
     printable,
-    rows,
     tell,
 )
 from leavezero.tabular import (
     Wish,
     compare_ways,
+    counted,
     plan_comparison,
     prepare,
     write_comparison,
@@ -72,7 +72,7 @@ def _show(run: dict[str, Any], folder: Path) -> None:
 
 def _table(run: dict[str, Any]) -> Table:
     n_test = run["table"]["n_test"]
-    title = f"{run['target']}: {run['metric']} on {rows(n_test)} held back"
+    title = f"{run['target']}: {run['metric']} on {counted(n_test, 'row')} held back"
     table = Table(title=Text(printable(title)), box=SIMPLE)
     table.add_column("way")
     table.add_column("its choice", overflow="fold")

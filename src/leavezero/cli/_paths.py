@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from leavezero.tabular import TableError, make_folder
+from leavezero.tabular import PACKING, TableError, make_folder
 
-_PACKED = (".gz", ".bz2", ".xz")
 _FORMATS = (".csv", ".tsv", ".txt", ".parquet", ".feather", ".arrow")
 
 
@@ -19,7 +18,7 @@ def plain_name(table: Path) -> str:
     >>> plain_name(Path("data/sales.2023.csv.gz"))
     'sales.2023'
     """
-    for known in (_PACKED, _FORMATS):
+    for known in (PACKING, _FORMATS):
         if table.suffix.lower() in known:
             table = table.with_suffix("")
     return table.name

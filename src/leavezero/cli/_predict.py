@@ -5,8 +5,15 @@ from pathlib import Path
 
 from leavezero.cli._paths import plain_name, refuse_pipe
 from leavezero.cli._progress import counting
-from leavezero.cli._telling import printable, rows, tell
-from leavezero.tabular import Source, check_table, load_model, other_versions, write_predictions
+from leavezero.cli._telling import printable, tell
+from leavezero.tabular import (
+    Source,
+    check_table,
+    counted,
+    load_model,
+    other_versions,
+    write_predictions,
+)
 
 
 def predict_table(
@@ -33,7 +40,7 @@ def predict_table(
         added = model.new_columns
         print(json.dumps({"out": str(path), "n_rows": n_rows, "added": added}))
     elif not quiet:
-        print(printable(f"{rows(n_rows)} with {', '.join(model.new_columns)}: {path}"))
+        print(printable(f"{counted(n_rows, 'row')} with {', '.join(model.new_columns)}: {path}"))
 
 
 def _default_out(source: Source) -> Path:

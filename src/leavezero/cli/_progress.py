@@ -16,8 +16,8 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
-from leavezero.cli._telling import printable, rows
-from leavezero.tabular import Heard
+from leavezero.cli._telling import printable
+from leavezero.tabular import Heard, counted
 
 _BAR = 12  # letters
 _BESIDE = 47  # letters of what stands before the best so far
@@ -70,7 +70,7 @@ def counting(quiet: bool, words: str) -> Iterator[Callable[[int], None]]:
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with _progress(quiet, *columns) as progress:
         task = progress.add_task(words, total=None)
-        yield lambda done: progress.update(task, description=f"{words}: {rows(done)}")
+        yield lambda done: progress.update(task, description=f"{words}: {counted(done, 'row')}")
 
 
 def _progress(quiet: bool, *columns: ProgressColumn) -> Progress:

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 import typer
 from rich.console import Console
 
-from leavezero._tables import score_text
+from leavezero.trust import score_text
 
 _TOOLS = ("pandas", "pyarrow", "skops")
 _WIDTH = 120  # of a file or a pipe, which has none of its own
@@ -75,11 +75,6 @@ def plain_console() -> Console:
 def digits(figure: float | None) -> str:
     """Return a score as tables show it; one that is not known is empty."""
     return "" if figure is None else score_text(figure)
-
-
-def rows(number: int) -> str:
-    """Return a number of rows in words."""
-    return "1 row" if number == 1 else f"{number:,} rows"
 
 
 def _short(error: Exception) -> str:

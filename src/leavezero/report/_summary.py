@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from leavezero._tables import score_text
 from leavezero.report._plain import plain, readable, shown
+from leavezero.trust import score_text
 
 FORMAT = 1
 _WORDS = {"mean_augmented": "augmented", "mean_unseen": "unseen", "mean_train": "train"}

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from leavezero._tables import score_text
 from leavezero.report._svg import number
+from leavezero.trust import score_text
 
 _SCORES = {
     "low": "low end",

@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from leavezero._tables import plain
 from leavezero._typing import AnyArray, Bools, Ints
-from leavezero.augment import labeled_rows, takes_unlabeled
+from leavezero.augment import check_labels, takes_unlabeled
 from leavezero.engine import Candidate
 from leavezero.semi_supervised import marked_rows, plain_labels
 
@@ -61,11 +61,10 @@ def read_labels(estimators: Iterable[Any], target: AnyArray, owner: str) -> Labe
         return Labels(target)
     marker, marked = _marker(semi, target, owner)
     labels = plain_labels(target[~marked])
-    _check_labels(labels, marker, owner)
-    labeled_rows(labels, object(), owner)  # of which none is marked
+    _check_classes(labels, marker, owner)
     if not marked.any():
         return Labels(labels)
-    others = {type(estimator).__name__: 0 for estimator in last if not takes_unlabeled(estimator)}
+    others = dict.fromkeys(type(one).__name__ for one in last if not takes_unlabeled(one))
     if others:
         raise ValueError(
             f"y given to {owner} marks rows as unlabelled ({marker!r}), and {', '.join(others)} "
@@ -140,13 +139,8 @@ def _marker(semi: Sequence[Any], target: AnyArray, owner: str) -> tuple[Any, Boo
     return markers[names[0]], first
 
 
-def _check_labels(labels: AnyArray, marker: Any, owner: str) -> None:
-    """Raise unless there are labels, and they are classes that sort."""
-    if not len(labels):
-        raise ValueError(
-            f"y given to {owner} has no labelled row: all are {marker!r}. Label at least one row "
-            "of each class."
-        )
+def _check_classes(labels: AnyArray, marker: Any, owner: str) -> None:
+    """Raise unless labels are at least two classes that sort."""
     if marked_rows(labels, None).any():
         raise ValueError(
             f"Input y contains NaN or None in rows that count as labelled: {owner} takes rows that "
@@ -159,6 +153,7 @@ def _check_labels(labels: AnyArray, marker: Any, owner: str) -> None:
             f"y given to {owner} has labels of several kinds, {' and '.join(kinds)}, that cannot "
             "be sorted. Give names only or numbers only."
         )
+    check_labels(labels, marker, owner)
     assert_all_finite(labels, input_name="y")
     check_classification_targets(labels)
 

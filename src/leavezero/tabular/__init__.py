@@ -4,6 +4,7 @@ from leavezero.tabular._comparison import Compared, Way, compare_ways
 from leavezero.tabular._comparison_results import write_comparison
 from leavezero.tabular._cost import Cost, measured
 from leavezero.tabular._dates import DateParts
+from leavezero.tabular._dialect import PACKING
 from leavezero.tabular._errors import TableError
 from leavezero.tabular._grid_file import read_grid
 from leavezero.tabular._kinds import Column, describe_columns
@@ -28,10 +29,12 @@ from leavezero.tabular._store import (
 from leavezero.tabular._target import Target, decide_target
 from leavezero.tabular._watch import Heard, label_of
 from leavezero.tabular._wish import Wish
+from leavezero.tabular._words import counted
 
 __all__ = [
     "AUGMENTERS",
     "MODELS",
+    "PACKING",
     "TRUSTED",
     "Column",
     "Compared",
@@ -51,6 +54,7 @@ __all__ = [
     "candidates",
     "check_table",
     "compare_ways",
+    "counted",
     "decide_target",
     "describe_columns",
     "label_of",

@@ -42,7 +42,21 @@ def listed(names: Iterable[str], most: int = MOST) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """Return a number with its noun."""
+    """Return a number with its noun.
+
+    Parameters
+    ----------
+    number : int
+        How many there are.
+    noun : str
+        What one of them is called.
+
+    Examples
+    --------
+    >>> from leavezero.tabular import counted
+    >>> counted(1, "row"), counted(1234, "row")
+    ('1 row', '1,234 rows')
+    """
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 

@@ -4,7 +4,7 @@ from leavezero.trust._bound import RiskBound, risk_bound
 from leavezero.trust._dimension import vc_dimension
 from leavezero.trust._evidence import Ballot, Evidence, Optimism
 from leavezero.trust._examine import examine
-from leavezero.trust._finding import Finding
+from leavezero.trust._finding import Finding, score_text
 from leavezero.trust._levels import ALARMS, LIMITS, Limits, level_of
 from leavezero.trust._report import TrustReport
 
@@ -21,5 +21,6 @@ __all__ = [
     "examine",
     "level_of",
     "risk_bound",
+    "score_text",
     "vc_dimension",
 ]

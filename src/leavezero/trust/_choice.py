@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from scipy.stats import spearmanr
 
-from leavezero._tables import score_text
 from leavezero._typing import Floats, Params
 from leavezero.trust._advice import CONFIRM, MORE_ROWS, WIDEN
 from leavezero.trust._evidence import Ballot
-from leavezero.trust._finding import Finding, Level, not_applicable
+from leavezero.trust._finding import Finding, Level, not_applicable, score_text
 from leavezero.trust._levels import level_of
 
 FEWEST_RANKED = 3

@@ -1,5 +1,6 @@
 """One line of a trust report."""
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -60,3 +61,21 @@ class Finding:
 def not_applicable(code: str, why: str) -> Finding:
     """Return the finding that there is nothing to find, and why."""
     return Finding(code, "not applicable", why)
+
+
+def score_text(figure: float) -> str:
+    """Return a score as people read it: four decimals, or four digits where those say nothing.
+
+    Parameters
+    ----------
+    figure : float
+        The score.
+
+    Examples
+    --------
+    >>> from leavezero.trust import score_text
+    >>> score_text(0.98765), score_text(-1234567.8), score_text(0.0000123)
+    ('0.9877', '-1.235e+06', '1.23e-05')
+    """
+    four_decimals = figure == 0 or not math.isfinite(figure) or 1e-3 <= abs(figure) < 1e5
+    return f"{figure:.4f}" if four_decimals else f"{figure:.4g}"
