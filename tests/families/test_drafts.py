@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR
 
 from leavezero import GridSearchLZO
-from leavezero.families import _svm_drafts, family_of
+from leavezero.families import _svm_drafts, _svm_path, family_of
 from leavezero.families._svm_drafts import Draft
 
 SEEDS = st.integers(0, 2**31)
@@ -65,9 +65,17 @@ def assert_alike(draft, plain, V, tolerance):
     class_weight=st.sampled_from([None, "balanced", {"a": 2.0}]),
     shape=st.sampled_from(["ovr", "ovo"]),
     weighted=st.booleans(),
+    steps=st.sampled_from([0, 1, 100]),
 )
-def test_classifiers(seed, powers, n_classes, kernel, class_weight, shape, weighted):
-    """Drafts score as plain fits do, for any classes and weights."""
+def test_classifiers(seed, powers, n_classes, kernel, class_weight, shape, weighted, steps):
+    """Drafts score as plain fits do, for any classes and weights, whoever solves them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_svm_path, "MANY_STEPS", steps)
+        compare_classifiers(seed, powers, n_classes, kernel, class_weight, shape, weighted)
+
+
+def compare_classifiers(seed, powers, n_classes, kernel, class_weight, shape, weighted):
+    """Fail if a draft says something else than a plain fit."""
     X, y, _, weights = table(seed, n_classes)
     more = {"class_weight": class_weight, "decision_function_shape": shape, "tol": 1e-6}
     machines = [SVC(C=2.0**power, kernel=kernel, **more) for power in powers]
@@ -130,6 +138,35 @@ def test_a_larger_bound_that_holds_nothing():
     asks = family_of(large).unseen_many([small, largest, large], X, y)
     assert asks[1] is asks[2]
     assert asks[0] is not asks[1]
+
+
+def test_large_penalties_take_few_systems(monkeypatch):
+    """LIBSVM is cut short once; its machine and those of larger penalties go on from there."""
+    X, y, _, _ = table(5, 2, 200)
+    asked, solved = [], []
+    fit, solve = _svm_path.fit_one, _svm_path.solve_kernel
+    monkeypatch.setattr(_svm_path, "MANY_STEPS", 1)
+    monkeypatch.setattr(_svm_path, "fit_one", lambda one, *on: asked.append(one.C) or fit(one, *on))
+    monkeypatch.setattr(
+        _svm_path, "solve_kernel", lambda *how: solved.append(how[2][0]) or solve(*how)
+    )
+    machines = [SVC(C=C, gamma=0.1) for C in (1e4, 0.01, 1.0, 1e3, 1e5)]
+    for draft, machine in zip(drafted(machines, X, y), machines, strict=True):
+        plain = clone(machine).fit(X, y)
+        assert np.mean(draft.predict(X) == plain.predict(X)) > 0.98, machine
+    assert asked == [0.01, 1.0, 1e3]
+    assert solved == [1e3, 1e4, 1e5]
+
+
+def test_a_machine_that_active_sets_miss(monkeypatch):
+    """It is LIBSVM's again, from the beginning to the end."""
+    monkeypatch.setattr(_svm_path, "MANY_STEPS", 0)
+    monkeypatch.setattr(_svm_path, "solve_kernel", lambda *how: None)
+    X, y, _, _ = table(0, 3)
+    machines = [SVC(C=C) for C in (1.0, 100.0)]
+    for draft, machine in zip(drafted(machines, X, y), machines, strict=True):
+        plain = clone(machine).fit(X, y)
+        assert_alike(draft, plain, X, 5e-3)
 
 
 def test_drafts_travel():

@@ -7,13 +7,13 @@ Munson 2002), predicted and corrected as Mehrotra (1992) does. Some twenty steps
 penalty, where LIBSVM, which moves two rows at a time, needs the more steps the larger it is.
 """
 
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 from scipy import linalg
 
-from leavezero._typing import Bools, Floats
+from leavezero._typing import Floats
+from leavezero.families._plane import Plane, stopped_at
 
 STEPS = 60
 CLOSE = 1e-4  # gap of primal and dual, relative to the objective, from which on to look for the end
@@ -22,18 +22,6 @@ AT_BORDER = 1e-3  # distance over price; far less at a border, far more inside
 BACK = 0.995  # of the way to a border
 JITTER = 1e-13  # relative; a system that has hardly an inverse needs it
 TINY = 1e-300
-
-
-@dataclass(frozen=True, eq=False)
-class Plane:
-    """A machine of two classes: its multipliers, exact at their bounds, and its intercept.
-
-    ``violation`` is by how much the conditions of optimality are missed, as LIBSVM counts it.
-    """
-
-    multipliers: Floats
-    intercept: float
-    violation: float
 
 
 def solve_linear(rows: Floats, signs: Floats, bounds: Floats, tol: float) -> Plane | None:
@@ -52,10 +40,14 @@ def solve_linear(rows: Floats, signs: Floats, bounds: Floats, tol: float) -> Pla
     centered = rows - rows.mean(axis=0)  # moves the intercept, and nothing else
     scale = max(float(np.einsum("ij,ij->", centered, centered)) / len(rows), TINY)
     point = _Point(centered / np.sqrt(scale), signs, bounds * scale)
+
+    def product(coefs: Floats) -> Floats:
+        return np.asarray(rows @ (coefs @ rows))
+
     best = None
     for _ in range(STEPS):
         if point.close:
-            found = _plane(rows, signs, bounds, point.shares() * bounds)
+            found = stopped_at(signs, bounds, point.shares() * bounds, product)
             best = found if best is None or found.violation < best.violation else best
             if best.violation < DONE * tol:
                 break
@@ -159,31 +151,3 @@ def _factor(system: Floats) -> Floats | None:
         if not failed:
             return np.asarray(factor)
     return None
-
-
-def _plane(rows: Floats, signs: Floats, bounds: Floats, multipliers: Floats) -> Plane:
-    """Return the machine of these multipliers, with the intercept that LIBSVM would take."""
-    multipliers = _balanced(signs, bounds, multipliers)
-    levels = signs - rows @ ((multipliers * signs) @ rows)  # what puts each row on its margin
-    above_zero, below_bound = multipliers > 0.0, multipliers < bounds
-    up = np.where(signs > 0.0, below_bound, above_zero)
-    down = np.where(signs > 0.0, above_zero, below_bound)
-    least, most = _extreme(levels, up, -np.inf), -_extreme(-levels, down, -np.inf)
-    free = above_zero & below_bound
-    intercept = levels[free].mean() if free.any() else 0.5 * (least + most)
-    return Plane(multipliers, float(intercept), least - most)
-
-
-def _balanced(signs: Floats, bounds: Floats, multipliers: Floats) -> Floats:
-    """Return multipliers whose signed sum is zero; the free ones make up for what is missing."""
-    free = (multipliers > 0.0) & (multipliers < bounds)
-    if not free.any():
-        return multipliers
-    rooms = np.where(free, np.minimum(multipliers, bounds - multipliers), 0.0)
-    excess = float(multipliers @ signs)
-    moved = multipliers - signs * rooms * (excess / float(rooms.sum()))
-    return np.clip(moved, 0.0, bounds)
-
-
-def _extreme(values: Floats, among: Bools, otherwise: float) -> float:
-    return float(values[among].max(initial=otherwise))

@@ -170,9 +170,12 @@ class Machines:
         scores, sizes = np.split(sums, 2, axis=1)
         scores += self._intercepts
         slack = _SINGLE * (16.0 + 4.0 * span + np.sqrt(len(self.vectors)))
-        unsure = (np.abs(scores) <= slack * (sizes + np.abs(self._intercepts))).any(axis=1)
-        if unsure.any():
-            scores[unsure] = self._scores(rows[unsure])
+        unsure = np.abs(scores) <= slack * (sizes + np.abs(self._intercepts))
+        for at in np.flatnonzero(unsure.any(axis=0)):
+            again, used = unsure[:, at], np.flatnonzero(self.coefs[:, at])
+            left = left_factor(rows[again] - self._middle, self.gamma)
+            sums = exponential_sums(left, self._factor[used], self.coefs[used, at])
+            scores[again, at] = sums + self._intercepts[at]
         return scores
 
     @cached_property
@@ -230,10 +233,17 @@ def _all_support(models: list[Any]) -> tuple[list[AnyArray], Any] | None:
 
 def _all_coefs(models: list[Any], places: list[AnyArray], n_vectors: int) -> Floats:
     """Return the coefficients of all support vectors, side by side for all models."""
-    columns = []
-    for model, place in zip(models, places, strict=True):
-        own = pair_coefs(model) if is_classifier(model) else dense_coefs(model).T
-        full = np.zeros((n_vectors, own.shape[1]))
-        full[place] = own
-        columns.append(full)
-    return np.hstack(columns)
+    return np.hstack(
+        [
+            scattered_coefs(model, place, n_vectors)
+            for model, place in zip(models, places, strict=True)
+        ]
+    )
+
+
+def scattered_coefs(model: Any, places: AnyArray, n_places: int) -> Floats:
+    """Return a machine's coefficients at their places among others, a column for each score."""
+    own = pair_coefs(model) if is_classifier(model) else dense_coefs(model).T
+    full = np.zeros((n_places, own.shape[1]))
+    full[places] = own
+    return full

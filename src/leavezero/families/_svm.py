@@ -109,7 +109,7 @@ class SVCFamily(MachineFamily):
             raise other_rows(model, "its support vectors have other classes in y")
         weights = fitted_weights(sample_weight, len(codes)) * model.class_weight_[codes]
         kernel, own = kernel_of(model, rows), pair_coefs(model)
-        scores = kernel.scores(own) + model.intercept_
+        scores = _sums(model, kernel, own) + model.intercept_
         coefs = np.zeros((len(codes), own.shape[1]))
         coefs[model.support_] = own
         machines = list(_pairs(model, codes, weights, coefs, scores))
@@ -134,7 +134,7 @@ class SVRFamily(MachineFamily):
         bounds = model.C * fitted_weights(sample_weight, len(targets))
         kernel, coefs = kernel_of(model, rows), np.zeros(len(targets))
         coefs[model.support_] = dense_coefs(model)[0]
-        scores = kernel.scores(coefs[model.support_]) + model.intercept_
+        scores = _sums(model, kernel, coefs[model.support_, None])[:, 0] + model.intercept_
         machine = _tube(model, coefs, bounds, targets - scores)
         doubt = doubt_free(kernel, [machine], [0], 0.0)
         changes = sinks(machine, kernel).changes
@@ -152,6 +152,12 @@ def _checked(model: Any, X: Table) -> Any:
     if model.kernel != "precomputed" and not callable(model.kernel) and _differ(rows, model):
         raise other_rows(model, "its support vectors are other rows of X")
     return rows
+
+
+def _sums(model: Any, kernel: Kernel, coefs: Floats) -> Floats:
+    """Return the scores of the given rows but for the intercept, as a draft knows them already."""
+    known = model.sums if isinstance(model, Draft) else None
+    return kernel.scores(coefs) if known is None else known
 
 
 def _differ(rows: Any, model: Any) -> bool:

@@ -58,11 +58,16 @@ class Kernel:
     @property
     def positive(self) -> bool:
         """Tell whether the kernel is known to be an inner product."""
-        return self.model.kernel in ("rbf", "linear")
+        return is_positive(self.model)
 
     @cached_property
     def _order(self) -> Ints:
         return np.argsort(self.model.support_)
+
+
+def is_positive(model: Any) -> bool:
+    """Tell whether the kernel of a machine is known to be an inner product."""
+    return isinstance(model.kernel, str) and model.kernel in ("rbf", "linear")
 
 
 def kernel_of(model: Any, rows: Any) -> Kernel:
@@ -126,10 +131,14 @@ def kernel_gamma(model: Any, rows: Any) -> float:
 
 
 def _gaussian(left: Floats, right: Floats, gamma: float) -> Floats:
-    """Return exp(-gamma |x - z|^2) with one product and one pass: three times pairwise_kernels."""
+    """Return exp(-gamma |x - z|^2), a block of rows at a time: four times pairwise_kernels."""
     first, second = _factors(left, right, gamma)
-    exponents = first @ second.T
-    return np.asarray(np.exp(exponents, out=exponents))
+    kernel = np.empty((len(first), len(second)))
+    for start in range(0, len(first), SCORED_ROWS):
+        part = kernel[start : start + SCORED_ROWS]
+        np.matmul(first[start : start + SCORED_ROWS], second.T, out=part)
+        np.exp(part, out=part)
+    return kernel
 
 
 def _gaussian_sums(left: Floats, right: Floats, gamma: float, coefs: Floats) -> Floats:

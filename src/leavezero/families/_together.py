@@ -32,7 +32,7 @@ def settings_key(estimator: Any, *varied: str) -> Any:
     >>> settings_key(Ridge(1.0), "alpha") == settings_key(Ridge(2.0), "alpha")
     True
     """
-    others = {name: value for name, value in _own_params(estimator).items() if name not in varied}
+    others = {name: value for name, value in own_params(estimator).items() if name not in varied}
     plain = all(value is None or type(value) in PLAIN for value in others.values())
     found = repr(sorted(others.items())) if plain else digest(others)  # a digest takes longer
     return None if found is None else (type(estimator).__name__, found)
@@ -67,13 +67,13 @@ def hand_on(
     Objects in ``shared`` are the same for both; all else is copied.
     """
     changed = {} if changed is None else changed
-    kept = {*_own_params(target), *NOT_LEARNED, *changed}
+    kept = {*own_params(target), *NOT_LEARNED, *changed}
     learned = {name: value for name, value in vars(source).items() if name not in kept}
     memo: dict[int, Any] = {id(thing): thing for thing in shared}
     vars(target).update(copy.deepcopy(learned, memo), **changed)
 
 
-def _own_params(estimator: Any) -> dict[str, Any]:
+def own_params(estimator: Any) -> dict[str, Any]:
     """Return an estimator's own parameters; scikit-learn reads all signatures at every call."""
     kind = type(estimator)
     if kind.get_params is not BaseEstimator.get_params:
