@@ -305,3 +305,11 @@ def test_fewer_neighbours_than_rows():
     """Small tables have small graphs."""
     assert default_labelers(4)["spreading"].n_neighbors == 3
     assert default_labelers(1)["spreading"].n_neighbors == 1
+
+
+@pytest.mark.parametrize("kind", [PseudoLabeled, LabeledOnly])
+def test_rows_marked_by_nan(kind):
+    """NaN may mark rows without a label, though it equals nothing."""
+    X, y = np.arange(12.0)[:, None], np.repeat([0.0, np.nan, 1.0], 4)
+    drawn = kind(LabelInvariantMixup(), unlabeled=np.nan, random_state=0).fit(X, y).sample(20, 0)
+    assert set(drawn.y.tolist()) == {0.0, 1.0}

@@ -299,9 +299,14 @@ def labeled_rows(target: AnyArray, unlabeled: Any, owner: str) -> Bools:
     >>> labeled_rows(np.array([0, -1, 1]), -1, "a search")
     array([ True, False,  True])
     """
-    known = np.asarray([plain(value) != unlabeled for value in target], dtype=bool)
+    known = np.asarray([not _is(plain(value), unlabeled) for value in target], dtype=bool)
     check_labels(target[known], unlabeled, owner)
     return known
+
+
+def _is(value: Any, marker: Any) -> bool:
+    """Tell whether a value is the marker, which may be NaN, equal to nothing."""
+    return bool(value == marker or (value != value and marker != marker))
 
 
 def check_labels(labels: AnyArray, unlabeled: Any, owner: str) -> None:

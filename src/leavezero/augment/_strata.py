@@ -1,6 +1,5 @@
 """Augmenters that draw each class by itself and keep the label marginal."""
 
-import warnings
 from abc import abstractmethod
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -10,6 +9,7 @@ from scipy import sparse
 
 from leavezero._random import stream
 from leavezero._typing import Bools, Ints
+from leavezero._warning import warn_caller
 from leavezero.augment._base import Draw, TableAugmenter
 from leavezero.augment._target import Target
 from leavezero.exceptions import SmallClassWarning
@@ -139,11 +139,10 @@ class ClassConditionalAugmenter(TableAugmenter):
         """Warn that a class has too few rows, and say what is done instead."""
         rows = "a single row" if len(stratum) == 1 else f"{len(stratum)} rows"
         which = f"Class {stratum.name}" if stratum.name else "The data"
-        warnings.warn(
+        warn_caller(
             f"{which} has {rows}, and {type(self).__name__} needs {needed}: {instead}. "
             "Add rows of this class, or expect its part of the score to be too good.",
             SmallClassWarning,
-            stacklevel=2,
         )
 
     @abstractmethod

@@ -2,7 +2,6 @@
 
 import threading
 import time
-import warnings
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
@@ -11,6 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from leavezero._warning import warn_caller
 from leavezero.engine._digest import digest
 from leavezero.engine._groups import Group
 from leavezero.engine._journal_claims import STALE, Claimant
@@ -189,10 +189,7 @@ class OpenJournal:
                 for row, trial in zip(rows, group.trials, strict=True)
             ]
         except DamagedError as error:
-            warnings.warn(
-                f"The journal {self._path!r} is damaged: {error}. It is fitted again.",
-                stacklevel=2,
-            )
+            warn_caller(f"The journal {self._path!r} is damaged: {error}. It is fitted again.")
             self._store.forget(task)
             return None
         if any(self._is_tried_again(record) for record in records):

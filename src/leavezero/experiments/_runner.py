@@ -2,12 +2,13 @@
 
 import json
 import os
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from joblib import Parallel, delayed
+
+from leavezero._warning import warn_caller
 
 Key = dict[str, Any]
 Line = dict[str, Any]
@@ -133,10 +134,6 @@ def _drop_torn_line(path: Path) -> None:
     content = path.read_bytes()
     whole = content[: content.rfind(b"\n") + 1]
     if len(whole) < len(content):
-        warnings.warn(
-            f"The last line of {path} is torn and was dropped; its run is done again.",
-            UserWarning,
-            stacklevel=4,
-        )
+        warn_caller(f"The last line of {path} is torn and was dropped; its run is done again.")
         with path.open("r+b") as file:
             file.truncate(len(whole))

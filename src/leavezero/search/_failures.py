@@ -1,10 +1,10 @@
 """What users hear of candidates that failed."""
 
-import warnings
 from collections.abc import Sequence
 
 import numpy as np
 
+from leavezero._warning import warn_caller
 from leavezero.engine import Job, Record
 from leavezero.exceptions import AllCandidatesFailedError, CandidateFailedWarning
 
@@ -103,4 +103,4 @@ def _all_finite(record: Record) -> bool:
 
 
 def _warn(message: str) -> None:
-    warnings.warn(message, CandidateFailedWarning, stacklevel=5)
+    warn_caller(message, CandidateFailedWarning)

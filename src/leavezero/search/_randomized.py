@@ -8,6 +8,7 @@ from sklearn.model_selection import ParameterSampler
 
 from leavezero._random import integer_seed
 from leavezero._typing import AnyArray, RandomState
+from leavezero._warning import warn_caller
 from leavezero.engine import AllAtOnce, Planner, Strategy
 from leavezero.search._base import BaseSearchLZO
 from leavezero.search._checks import is_count
@@ -130,10 +131,8 @@ def sampled(space: Any, n_wanted: int, seed: int, name: str, search: Any) -> lis
         warnings.filterwarnings("ignore", "The total space of parameters")  # names GridSearchCV
         found = list(ParameterSampler(space, n_wanted, random_state=seed))
     if len(found) < n_wanted:
-        warnings.warn(
+        warn_caller(
             f"{name} of {type(search).__name__} is {n_wanted}, and there are {len(found)} "
             "candidates: all are tried, as GridSearchLZO does without a number.",
-            UserWarning,
-            stacklevel=4,
         )
     return found
