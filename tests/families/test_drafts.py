@@ -198,11 +198,12 @@ def test_what_is_fitted_among_drafts():
     assert type(limited) is SVC
 
 
-def test_too_many_rows_for_one_kernel(monkeypatch):
-    """A kernel matrix that would be large is not made."""
-    monkeypatch.setattr(_svm_drafts, "KERNEL_CELLS", 100)
+def test_too_many_rows_for_one_kernel():
+    """A kernel matrix that is larger than LIBSVM's cache is not made."""
     X, y, _, _ = table(0)
-    assert drafted([SVC(C=C) for C in (0.1, 1.0)], X, y) is None
+    for room, made in ((60**2 * 8 / 2**20, True), (0.02, False)):
+        machines = [SVC(C=C, cache_size=room) for C in (0.1, 1.0)]
+        assert (drafted(machines, X, y) is not None) is made
 
 
 @pytest.mark.parametrize(("piped", "n_jobs"), [(False, 1), (True, 2)])

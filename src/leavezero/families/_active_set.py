@@ -26,6 +26,7 @@ SLACK = 0.1  # of the width
 UNSETTLED = 0.02  # of the rows, which may still change sides when the width falls
 PATIENCE = 4  # rounds without fewer changes, after which boldness ends
 ROUNDS = 120
+GATHERED = 64  # rows of the kernel
 BISECTIONS = 20
 FEW_CHANGED = 6  # times as many rows as change: then they cost less than all
 LEVELS = 60  # bisections for an intercept where no row is free
@@ -146,8 +147,7 @@ class _Point:
 
     def _solution(self, free: Ints, scores: Floats, width: float) -> tuple[Floats, Floats] | None:
         """Return what the free rows miss on their margins, and ones, over their soft kernel."""
-        system = self.kernel.take(free, axis=0).take(free, axis=1)
-        at = np.arange(len(free))
+        system, at = _part(self.kernel, free), np.arange(len(free))
         system[at, at] += width / self.bounds[free]
         factor, failed = linalg.lapack.dpotrf(system.T, lower=True, clean=False, overwrite_a=True)
         if failed:
@@ -231,3 +231,12 @@ class _Point:
             middle = 0.5 * (low + high)
             low, high = (low, middle) if slope(middle) > 0.0 else (middle, high)
         return 0.5 * (low + high)
+
+
+def _part(kernel: Floats, which: Ints) -> Floats:
+    """Return the kernel of some rows, gathered a few at a time: no copy of whole rows is held."""
+    part = np.empty((len(which), len(which)))
+    for start in range(0, len(which), GATHERED):
+        rows = slice(start, start + GATHERED)
+        np.take(kernel.take(which[rows], axis=0), which, axis=1, out=part[rows], mode="clip")
+    return part

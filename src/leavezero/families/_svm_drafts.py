@@ -30,7 +30,6 @@ from leavezero.families._together import fit_one, own_params, settings_key
 
 FEWEST = 4  # machines, so that fitting one of them again is little
 SHORT = 500  # rows, below which a fit is a matter of milliseconds
-KERNEL_CELLS = 2**23  # of the kernel of all rows: 64 MiB
 MOST_COLUMNS = 500  # of a system that takes a step over all rows
 
 
@@ -101,7 +100,7 @@ def draft_together(
     rows = _rows(drafts[0], X)
     if _pays_by_planes(estimators[0], rows, y):
         solved = [_solved_planes(draft, rows, y, weights) for draft in drafts]
-    elif n_rows**2 <= KERNEL_CELLS:
+    elif _has_room(estimators, n_rows):
         solved = _solved_by_kernel(drafts, rows, y, sample_weight)
     else:
         return None
@@ -120,6 +119,12 @@ def _pays_by_planes(estimator: Any, rows: Floats, y: AnyArray) -> bool:
     n_rows, n_columns = rows.shape
     in_a_pair = 2 * n_rows / len(np.unique(np.asarray(y)))
     return n_columns <= min(n_rows, MOST_COLUMNS) and in_a_pair >= SHORT
+
+
+def _has_room(estimators: list[Any], n_rows: int) -> bool:
+    """Tell whether the kernel of all rows is no larger than what LIBSVM may keep of it."""
+    room = min(float(estimator.cache_size) for estimator in estimators)  # MiB
+    return 8 * n_rows**2 <= room * 2**20
 
 
 def _blank(estimator: Any, X: Table) -> Any:
