@@ -147,7 +147,7 @@ class _Point:
 
     def _solution(self, free: Ints, scores: Floats, width: float) -> tuple[Floats, Floats] | None:
         """Return what the free rows miss on their margins, and ones, over their soft kernel."""
-        system, at = _part(self.kernel, free), np.arange(len(free))
+        system, at = part_of(self.kernel, free), np.arange(len(free))
         system[at, at] += width / self.bounds[free]
         factor, failed = linalg.lapack.dpotrf(system.T, lower=True, clean=False, overwrite_a=True)
         if failed:
@@ -233,7 +233,7 @@ class _Point:
         return 0.5 * (low + high)
 
 
-def _part(kernel: Floats, which: Ints) -> Floats:
+def part_of(kernel: Floats, which: Ints) -> Floats:
     """Return the kernel of some rows, gathered a few at a time: no copy of whole rows is held."""
     part = np.empty((len(which), len(which)))
     for start in range(0, len(which), GATHERED):

@@ -1,7 +1,8 @@
 """Support vector machines on one kernel matrix, from the smallest penalty to the largest.
 
-LIBSVM is fast while its steps are few. Once a machine takes many, it and those of larger penalties
-are solved by active sets, each from where the last one ended.
+LIBSVM is fast while its steps are few. A machine that takes many is solved by active sets, and so
+are those of larger penalties, each from where the last one ended. Of several classes each pair is
+such a machine; LIBSVM begins all of them as long as it ends some.
 """
 
 import warnings
@@ -13,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, NuSVC
 
 from leavezero._typing import AnyArray, Floats
-from leavezero.families._active_set import solve_kernel
+from leavezero.families._active_set import part_of, solve_kernel
 from leavezero.families._fitted_to import fitted_weights
 from leavezero.families._svm_pairs import Classes, Learned, classes_of, learned_by
 from leavezero.families._together import fit_one, own_params
@@ -42,7 +43,7 @@ class KernelPath:
         self._positive = positive
         self._last: Learned | None = None
         self._bound = 0.0  # the last machine's C
-        self._long = False  # whether LIBSVM has taken many steps
+        self._long = False  # whether LIBSVM has taken many steps for every pair of classes
 
     def learned(self, machine: Any) -> Learned:
         """Return what a machine of scikit-learn's class learns."""
@@ -69,11 +70,11 @@ class KernelPath:
         if self._long and self._last is not None:
             done, begun, bound = [False] * len(problem.pairs), self._last, self._bound
         else:
-            most = max(int(MANY_STEPS * len(self._y)), 1)
+            most = max(int(MANY_STEPS * max(len(pair.rows) for pair in problem.pairs)), 1)
             model = self._fitted(machine, max_iter=most)
             done = (np.atleast_1d(model.n_iter_) < most).tolist()
             begun, bound = learned_by(model), machine.C
-            self._long = not all(done)
+            self._long = not any(done)  # else those that are not long would have to be solved too
         found = self._finished(machine, problem, begun, bound / machine.C, done)
         return found or learned_by(self._fitted(machine))
 
@@ -102,7 +103,7 @@ class KernelPath:
                 start = np.where(start >= BELOW_BOUND * share * pair.bounds, np.inf, start)
                 kernel = self._kernel
                 if len(pair.rows) < len(kernel):
-                    kernel = kernel.take(pair.rows, axis=0).take(pair.rows, axis=1)
+                    kernel = part_of(kernel, pair.rows)
                 found = solve_kernel(kernel, pair.signs, pair.bounds, start, machine.tol)
                 if found is None:
                     return None
