@@ -1,6 +1,7 @@
 """Warnings that point at the user's own line, whatever stands between."""
 
 import inspect
+import os
 import warnings
 from pathlib import Path
 
@@ -8,7 +9,9 @@ import joblib
 import sklearn
 
 INSIDE = tuple(
-    f"{Path(found).parent}/" for found in (__file__, sklearn.__file__, joblib.__file__) if found
+    f"{Path(found).parent}{os.sep}"
+    for found in (__file__, sklearn.__file__, joblib.__file__)
+    if found
 )
 
 

@@ -27,7 +27,7 @@ UNSETTLED = 0.02  # of the rows, which may still change sides when the width fal
 PATIENCE = 4  # rounds without fewer changes, after which boldness ends
 ROUNDS = 120
 GATHERED = 64  # rows of the kernel
-BISECTIONS = 20
+BISECTIONS, LEVEL = 20, 0.05  # of a step; the slope at its end, of that at its beginning
 FEW_CHANGED = 6  # times as many rows as change: then they cost less than all
 LEVELS = 60  # bisections for an intercept where no row is free
 
@@ -160,7 +160,7 @@ class _Point:
         """Return the free rows; where there are none, those that a better intercept makes so."""
         if not self.free.any():
             self.intercept = self._level(width)
-            self._look(width)
+            self.free, self.held = self._sides(width)
         return np.flatnonzero(self.free)
 
     def _level(self, width: float) -> float:
@@ -173,10 +173,10 @@ class _Point:
             low, high = (middle, high) if rises else (low, middle)
         return 0.5 * (low + high)
 
-    def _look(self, width: float) -> None:
-        """Take sides by how far each row is from its margin."""
+    def _sides(self, width: float) -> tuple[Bools, Bools]:
+        """Return which rows are free and which held, by how far each is from its margin."""
         misses = self.misses
-        self.free, self.held = (misses > 0.0) & (misses < width), misses >= width
+        return (misses > 0.0) & (misses < width), misses >= width
 
     def _held_part(self) -> tuple[Floats, Floats]:
         """Return coefficients and scores of the held rows alone, of which few change at a time."""
@@ -193,15 +193,13 @@ class _Point:
     def step(self, width: float, slack: float, bold: bool) -> int | None:
         """Move, and let rows change sides; return how many did, or None if the way was cut."""
         reach = 1.0 if bold else self._reach(width)
-        if reach > 0.0:
-            self.coefs = self.coefs + reach * self.move
-            self.scores = self.scores + reach * self.scores_move
-            self.intercept += reach * self.intercept_move
-        misses = self.misses
+        self.coefs = self.coefs + reach * self.move
+        self.scores = self.scores + reach * self.scores_move
+        self.intercept += reach * self.intercept_move
         if reach < 1.0:
-            self._look(width)
+            self.free, self.held = self._sides(width)
             return None
-        sizes = self.coefs * self.signs
+        misses, sizes = self.misses, self.coefs * self.signs
         below, above = self.free & (sizes < 0.0), self.free & (sizes > self.bounds)
         rise = ~self.free & ~self.held & (misses > slack)
         fall = self.held & (misses < width - slack)
@@ -221,10 +219,9 @@ class _Point:
 
         begin, end = slope(0.0), slope(1.0)
         if begin >= 0.0:
-            sides = (misses > 0.0) & (misses < width), misses >= width
-            same = all(map(np.array_equal, sides, (self.free, self.held)))
+            same = all(map(np.array_equal, self._sides(width), (self.free, self.held)))
             return 1.0 if same else 0.0
-        if end <= 0.05 * abs(begin):
+        if end <= LEVEL * abs(begin):
             return 1.0
         low, high = 0.0, 1.0
         for _ in range(BISECTIONS):

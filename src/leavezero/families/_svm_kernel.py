@@ -131,7 +131,7 @@ def kernel_gamma(model: Any, rows: Any) -> float:
 
 
 def _gaussian(left: Floats, right: Floats, gamma: float) -> Floats:
-    """Return exp(-gamma |x - z|^2), a block of rows at a time: four times pairwise_kernels."""
+    """Return exp(-gamma |x - z|^2), a block of rows at a time, which stays near the processor."""
     first, second = _factors(left, right, gamma)
     kernel = np.empty((len(first), len(second)))
     for start in range(0, len(first), SCORED_ROWS):

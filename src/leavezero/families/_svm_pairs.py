@@ -54,18 +54,13 @@ class Classes:
             found.append(Pair(rows, signs, self.bounds[rows]))
         return found
 
-    def multipliers(self, learned: Learned) -> list[Floats]:
-        """Return the multipliers of each pair."""
-        coefs = np.zeros((len(self.codes), len(self.pairs)))
-        coefs[learned.support_] = np.abs(pair_coefs(learned))
-        return [coefs[pair.rows, at] for at, pair in enumerate(self.pairs)]
-
     def planes(self, learned: Learned) -> list[Plane]:
         """Return the machine of each pair."""
+        sizes = np.zeros((len(self.codes), len(self.pairs)))
+        sizes[learned.support_] = np.abs(pair_coefs(learned))
         levels = self._turn * learned.intercept_
         return [
-            Plane(multipliers, float(level))
-            for multipliers, level in zip(self.multipliers(learned), levels, strict=True)
+            Plane(sizes[pair.rows, at], float(levels[at])) for at, pair in enumerate(self.pairs)
         ]
 
     def learned(self, planes: Sequence[Plane]) -> Learned:
