@@ -1,0 +1,296 @@
+"""Correct validation scores by their bias, estimated from leave-one-out scores."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from operator import attrgetter
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.spatial.distance import cdist
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from leavezero._typing import AnyArray, Floats, Ints
+from leavezero.augment import ValidationSet
+from leavezero.evaluation._replicates import Replicates
+from leavezero.evaluation._scoring import SINGLE, LOOCache, Metric, metric_for, score_model
+
+if TYPE_CHECKING:
+    from leavezero.evaluation._evaluate import CandidateResult, Run
+
+# Noise variance of a LOO score in the Gaussian process, in units of disagreement. The values were
+# chosen on training sets of REFERENCE_ROWS rows; the variance falls with the number of rows.
+NOISE_VARIANCE = 0.1
+NOISE_VARIANCE_WITH_REFERENCES = 0.3
+REFERENCE_ROWS = 300
+MAX_KNOWN = 200  # candidates with a LOO score that the bias is interpolated from
+MAX_COMPARED_CELLS = 2**24  # of values; the distance is a mean over rows and needs no more
+HALF_WEIGHT_LABELS = 10  # labels with which the LOO correction has half its weight
+
+
+@dataclass(frozen=True, eq=False)
+class PairedScores:
+    """Validation and LOO scores of some models by one metric, one entry per model.
+
+    ``loo`` is NaN where a model has no LOO score. ``predictions`` has one row per validation row and
+    one column per model: class codes or values, or a third axis with the probability of each class
+    or the code of each output.
+    """
+
+    validation: Floats
+    loo: Floats
+    predictions: AnyArray = field(repr=False)
+    scale: float = 1.0  # of regression targets, so that distances have no unit
+    n_rows: int = REFERENCE_ROWS  # that a LOO score is a mean over
+
+    @property
+    def bias(self) -> Floats:
+        """LOO score minus validation score; NaN where one is missing."""
+        return self.loo - self.validation
+
+
+def correct_scores(run: "Run", results: "Sequence[CandidateResult]") -> "list[CandidateResult]":
+    """Return the results with their corrected score by the main metric."""
+    corrected = np.full(len(results), np.nan)
+    if run.main_metric is not None:
+        corrected = corrected_scores(run, results, run.main_metric)
+    return [
+        replace(result, corrected_score=float(score), main_score=rounded(score))
+        for result, score in zip(results, corrected, strict=True)
+    ]
+
+
+def corrected_scores(run: "Run", results: "Sequence[CandidateResult]", name: str) -> Floats:
+    """Return the score of each result by one metric; NaN where it has none."""
+    corrected = np.full(len(results), np.nan)
+    scored = [at for at, result in enumerate(results) if name in result.scores]
+    # In canonical order, so that the last digit does not depend on the order of the grid.
+    scored.sort(key=lambda at: (results[at].trial.candidate.key, results[at].trial.row))
+    some = [results[at] for at in scored]
+    if not some:
+        return corrected
+    validation = validation_scores(some, name)
+    if not run.use_validation_set:
+        corrected[scored] = validation
+        return corrected
+    metric = common_metric(run, some, name)
+    n_labels = None if run.labeled is None else len(run.labeled)
+    predictions = [result.scores[name].predictions for result in some]
+    corrected[scored] = combine(
+        validation,
+        loo_scores(some, name),
+        None if any(p is None for p in predictions) else np.stack(predictions, axis=1),
+        metric,
+        run.replicates,
+        run.y,
+        compared_rows=run.compared_rows,
+        n_labels=n_labels,
+    )
+    return corrected
+
+
+def combine(
+    validation: Floats,
+    loo: Floats,
+    predictions: AnyArray | None,
+    metric: Metric,
+    replicates: Replicates,
+    y: AnyArray,
+    *,
+    compared_rows: Ints | None = None,
+    n_labels: int | None = None,
+) -> Floats:
+    """Return one score per model from validation scores and LOO scores.
+
+    ``loo`` is NaN where unknown. ``predictions`` on the validation set are None if models cannot be
+    compared; then all scores are shifted by the mean bias. ``n_labels`` is the number of labeled
+    rows where others have no label. The validation set is then generated with the help of the
+    others, so the fewer labels there are, the less the LOO scores change the ranking.
+    """
+    references = None
+    if replicates.reference_models is not None and metric.uses_labels:
+        references = _reference_scores(replicates, metric, compared_rows)
+    if np.all(np.isnan(loo)) and (references is None or predictions is None):
+        return validation
+    if predictions is None:
+        shifted = validation + np.nanmean(loo - validation)
+        scores = np.where(np.isnan(loo), shifted, (shifted + loo) / 2)
+        return _within_range(scores, validation, loo, metric)
+    n_rows = len(y) if n_labels is None else n_labels
+    models = PairedScores(validation, loo, predictions, _target_scale(replicates, y), n_rows)
+    scores = interpolate_bias(models, references)
+    if n_labels is not None:
+        share = HALF_WEIGHT_LABELS / (n_labels + HALF_WEIGHT_LABELS)
+        scores = _moved_towards(scores, validation, share)
+    return _within_range(scores, validation, loo, metric)
+
+
+def interpolate_bias(models: PairedScores, references: PairedScores | None = None) -> Floats:
+    """Return validation score plus interpolated bias of each model.
+
+    The bias is interpolated by a Gaussian process over models with an unknown mean (ordinary
+    kriging, Cressie 1993, section 3.2), whose variogram is the distance between the models'
+    predictions. A model's own bias is one of the observations, with noise, so that neither of its
+    scores is used alone.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> predictions = np.array([[0, 0, 1], [0, 1, 1], [1, 1, 1], [0, 0, 0]])
+    >>> models = PairedScores(np.array([0.9, 0.8, 0.7]), np.array([0.7, 0.6, np.nan]), predictions)
+    >>> interpolate_bias(models).round(2)
+    array([0.7, 0.6, 0.5])
+    """
+    known = np.flatnonzero(np.isfinite(models.bias))
+    known = known[:: max(1, -(-len(known) // MAX_KNOWN))]
+    bias, predictions = models.bias[known], models.predictions[:, known]
+    noise = np.full(len(known), _noise(NOISE_VARIANCE, models.n_rows))
+    if references is not None:
+        bias = np.concatenate([references.bias, bias])
+        predictions = np.concatenate([references.predictions, predictions], axis=1)
+        n_rows = [references.n_rows] * len(references.bias) + [models.n_rows] * len(known)
+        noise = np.array([_noise(NOISE_VARIANCE_WITH_REFERENCES, n) for n in n_rows])
+    if len(bias) == 0:
+        return models.validation
+    between = distances(predictions, predictions, models.scale)
+    to_models = distances(models.predictions, predictions, models.scale)
+    return models.validation + krige(between, bias, to_models, noise)
+
+
+def krige(between: Floats, bias: Floats, to_models: Floats, noise: Floats) -> Floats:
+    """Return the bias of models by their distances to those whose bias is known.
+
+    With D the distances between known models, w solves ``(diag(noise) - D) w + m 1 = bias`` and
+    ``1' w = 0``; the bias of a model at distances d is ``m - d' w``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> between = np.array([[0.0, 0.5], [0.5, 0.0]])
+    >>> krige(between, np.array([-0.2, 0.0]), between, np.full(2, 0.1)).round(2)
+    array([-0.18, -0.02])
+    """
+    n_known = len(bias)
+    system = np.ones((n_known + 1, n_known + 1))
+    system[:-1, :-1] = np.diag(noise) - between
+    system[-1, -1] = 0.0
+    solution = np.linalg.solve(system, np.append(bias, 0.0))
+    return np.asarray(solution[-1] - to_models @ solution[:-1])
+
+
+def distances(first: AnyArray, second: AnyArray, scale: float = 1.0) -> Floats:
+    """Return the distance between the predictions of each pair of models (columns).
+
+    Labels: the share of rows (of cells, if there are several outputs) that differ. Probabilities:
+    the total variation, averaged over rows. Values: the mean absolute difference divided by
+    ``scale``.
+    """
+    if first.dtype.kind in "iub":
+        cells = [np.swapaxes(a, 1, -1).reshape(-1, a.shape[1]) for a in (first, second)]
+        equal = np.zeros((first.shape[1], second.shape[1]))
+        for code in np.intersect1d(*cells):
+            hits = [(codes == code).astype(np.float32) for codes in cells]
+            equal += hits[0].T @ hits[1]  # counts below 2^24 are exact
+        return 1.0 - equal / len(cells[0])
+    thin = max(1, first.size * second.shape[1] // MAX_COMPARED_CELLS)
+    first, second = first[::thin], second[::thin]
+    unit = 2.0 if first.ndim == 3 else scale
+    vectors = [np.moveaxis(a, 1, 0).reshape(a.shape[1], -1) for a in (first, second)]
+    return np.asarray(cdist(*vectors, "cityblock")) / (len(first) * unit)
+
+
+def _reference_scores(
+    replicates: Replicates, metric: Metric, compared_rows: Ints | None
+) -> PairedScores:
+    """Return validation and LOO scores of the reference models of ``BiasCorrected``."""
+    codes, models = replicates.rows.reference_predictions, replicates.reference_models
+    assert codes is not None
+    assert models is not None
+    assert replicates.classes is not None
+    classes = replicates.classes
+    training = Replicates(ValidationSet(models.truth, classes[models.truth]), 1, classes)
+    plain = replace(metric, weight=None)
+
+    def score(labels: Ints, rows: Replicates, by: Metric) -> float:
+        cached = LOOCache(_LabelModel(classes), {"predict": classes[labels]})
+        return score_model(cached, rows, by)[SINGLE].mean
+
+    return PairedScores(
+        np.array([score(column, replicates, metric) for column in codes.T]),
+        np.array([score(column, training, plain) for column in models.loo_predictions.T]),
+        codes if compared_rows is None else codes[compared_rows],
+        n_rows=len(models.truth),
+    )
+
+
+class _LabelModel(ClassifierMixin, BaseEstimator):
+    """What scorers read of a classifier whose predictions are stored elsewhere."""
+
+    predict = None  # LOOCache has the predictions
+
+    def __init__(self, classes: AnyArray) -> None:
+        self.classes_ = classes
+
+
+def _within_range(scores: Floats, validation: Floats, loo: Floats, metric: Metric) -> Floats:
+    """Return scores within the metric's range, moved together so that their order is kept.
+
+    If the best score exceeds the highest possible one, all scores move down until the best equals
+    the larger of its own two scores; likewise at the lower end.
+    """
+    if np.all(np.isnan(scores)):
+        return scores
+    best = int(np.nanargmax(scores))
+    own = np.clip([validation[best], loo[best]], metric.lowest, metric.highest)
+    if scores[best] > metric.highest:
+        scores = scores + (np.nan_to_num(own.max(), nan=metric.highest) - scores[best])
+    elif scores[best] < metric.lowest:
+        scores = scores + (np.nan_to_num(own.min(), nan=metric.lowest) - scores[best])
+    return np.maximum(scores, metric.lowest)
+
+
+def _moved_towards(scores: Floats, others: Floats, share: float) -> Floats:
+    """Return scores moved towards the others by a share of the difference; their mean stays."""
+    known = np.isfinite(scores) & np.isfinite(others)
+    difference = others[known] - scores[known]
+    moved = scores.copy()
+    moved[known] += share * (difference - difference.mean())
+    return moved
+
+
+def _noise(variance: float, n_rows: int) -> float:
+    return variance * REFERENCE_ROWS / n_rows
+
+
+def _target_scale(replicates: Replicates, y: AnyArray) -> float:
+    """Return the mean absolute deviation of a regression target from its median; 1 for classes."""
+    if replicates.classes is not None:
+        return 1.0
+    spread = float(np.mean(np.abs(y - np.median(y, axis=0))))
+    return spread if spread > 0 else 1.0
+
+
+def validation_scores(results: "Sequence[CandidateResult]", name: str) -> Floats:
+    """Return the uncorrected score of each result; NaN where it has none."""
+    return np.array([r.scores[name].mean if name in r.scores else np.nan for r in results])
+
+
+def loo_scores(results: "Sequence[CandidateResult]", name: str) -> Floats:
+    """Return the LOO score of each result; NaN where it has none."""
+    return np.array([r.loo.scores[name].mean if name in r.loo.scores else np.nan for r in results])
+
+
+def common_metric(run: "Run", results: "Sequence[CandidateResult]", name: str) -> Metric:
+    """Return the metric; where estimators have different defaults, one with a known best score."""
+    metrics = [metric_for(r.trial.candidate.estimator, run.metric(name)) for r in results]
+    return min({metric.name: metric for metric in metrics}.values(), key=attrgetter("highest"))
+
+
+def rounded(score: float) -> float:
+    """Return a score with 12 digits, so that equal proportions tie.
+
+    Examples
+    --------
+    >>> rounded(0.1 + 0.2) == rounded(0.3)
+    True
+    """
+    return float(f"{score:.12g}")

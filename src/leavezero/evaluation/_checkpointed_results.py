@@ -1,0 +1,129 @@
+"""Results of candidates in a checkpoint, so that a search resumes where it ended."""
+
+import platform
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy
+import sklearn
+
+from leavezero._version import __version__
+from leavezero.evaluation._candidates import Trial
+from leavezero.evaluation._scoring import MetricScores
+from leavezero.execution import OpenCheckpoint, digest
+
+if TYPE_CHECKING:
+    from leavezero.evaluation._evaluate import CandidateResult, Run, Task
+
+
+def search_identity(run: "Run", random_state: Any, groups: Any) -> dict[str, str]:
+    """Return a digest of each part that must be equal for results to be used again.
+
+    Candidates are not part of it: a resumed search may have more of them.
+    """
+    replicates = run.replicates
+    metrics = [
+        [n, m.name, m.scorer, m.weight, m.constants, m.per_row] for n, m in run.metrics.items()
+    ]
+    versions = {module.__name__: module.__version__ for module in (np, scipy, sklearn)}
+    versions |= {"python": platform.python_version(), "leavezero": __version__}
+    versions |= {"platform": f"{platform.system()} {platform.machine()}"}
+    parts = {
+        "X": run.X,
+        "y": run.y,
+        "groups": groups,
+        "parameters of fit": run.fit_params,
+        "random_state": random_state,
+        "scoring": metrics,
+        "return_train_score": run.training_set is not None,
+        "loo": [run.use_loo, run.use_validation_set],
+        "validation set": [replicates.rows, replicates.n_replicates, run.compared_rows],
+        "versions": versions,
+    }
+    return {name: digest(value) for name, value in parts.items()}
+
+
+class CheckpointedResults:
+    """The results that a checkpoint holds, by the content of a candidate."""
+
+    def __init__(self, store: OpenCheckpoint, run: "Run") -> None:
+        self._store = store
+        self._run = run
+        self._known = store.load()
+
+    def known_results(self, tasks: "Sequence[Task]") -> "Iterator[CandidateResult]":
+        """Yield the results that are stored."""
+        for task in tasks:
+            for trial in task.trials:
+                payload = self._known.get(self._key(trial))
+                if payload is not None:
+                    yield _decoded(payload, trial)
+
+    def unknown_tasks(self, tasks: "Sequence[Task]") -> "list[Task]":
+        """Return the tasks without the trials that are stored."""
+        left = [
+            replace(task, trials=tuple(t for t in task.trials if self._key(t) not in self._known))
+            for task in tasks
+        ]
+        return [task for task in left if task.trials]
+
+    def save(self, results: "Sequence[CandidateResult]") -> None:
+        """Store the results of a finished task in one transaction."""
+        self._store.save({self._key(result.trial): _encoded(result) for result in results})
+
+    def _key(self, trial: Trial) -> str:
+        estimator = trial.candidate.make_estimator(self._run.seed)
+        return digest([estimator, trial.training_rows, trial.iteration, self._run.kept_rows])
+
+
+def _encoded(result: "CandidateResult") -> dict[str, Any]:
+    """Return a result as nested dicts of numbers, strings and arrays."""
+    return {
+        "scores": _encoded_scores(result.scores),
+        "train_scores": dict(result.train_scores),
+        "fit_time": float(result.fit_time),
+        "score_time": float(result.score_time),
+        "loo": {
+            "scores": _encoded_scores(result.loo.scores),
+            "method": result.loo.method,
+            "note": result.loo.note,
+        },
+        "main_score": float(result.main_score),
+        "error": result.error,
+        "scoring_errors": dict(result.scoring_errors),
+    }
+
+
+def _decoded(payload: Mapping[str, Any], trial: Trial) -> "CandidateResult":
+    from leavezero.evaluation._evaluate import CandidateResult, LOOScores
+
+    loo = payload["loo"]
+    return CandidateResult(
+        trial,
+        _decoded_scores(payload["scores"]),
+        payload["train_scores"],
+        payload["fit_time"],
+        payload["score_time"],
+        LOOScores(_decoded_scores(loo["scores"]), loo["method"], loo["note"]),
+        payload["main_score"],
+        error=payload["error"],
+        scoring_errors=payload["scoring_errors"],
+        from_checkpoint=True,
+    )
+
+
+def _encoded_scores(scores: Mapping[str, MetricScores]) -> dict[str, Any]:
+    return {
+        name: {
+            "replicates": one.replicates,
+            "per_row": one.per_row,
+            "predictions": one.predictions,
+        }
+        for name, one in scores.items()
+    }
+
+
+def _decoded_scores(payload: Mapping[str, Any]) -> dict[str, MetricScores]:
+    return {name: MetricScores(**one) for name, one in payload.items()}

@@ -1,0 +1,665 @@
+"""Fit every candidate once on all training rows and score it."""
+
+import logging
+import pickle
+import tempfile
+import time
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from leavezero._tables import take_rows
+from leavezero._typing import AnyArray, Floats, Ints, Table
+from leavezero.augment import ValidationSet
+from leavezero.evaluation._bias_correction import correct_scores, rounded
+from leavezero.evaluation._candidates import Candidate, Strategy, Trial
+from leavezero.evaluation._checkpointed_results import CheckpointedResults
+from leavezero.evaluation._replicates import Replicates
+from leavezero.evaluation._scoring import (
+    SINGLE,
+    CachedPredictions,
+    LOOCache,
+    Metric,
+    MetricScores,
+    copied_if_modified,
+    metric_for,
+    modifies_input,
+    score_model,
+)
+from leavezero.execution import Limits, TaskEnded, limited_threads, run_tasks
+from leavezero.joint_fit import JointFit, JointlyFitted, find_joint_fit
+from leavezero.leave_one_out import LOOPredictions, find_leave_one_out
+
+JOINT_CELLS = 2**26  # predictions of jointly fitted models that are in memory at once
+STORE_BYTES = 2**26  # pickled models in memory; further ones are stored on disk
+
+_log = logging.getLogger("leavezero")
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """The data and options that all candidates of a search share."""
+
+    X: Table
+    y: AnyArray
+    replicates: Replicates
+    metrics: Mapping[str, Metric]  # by their name in cv_results_, for validation rows
+    main_metric: str | None  # that selects the best; None if no single metric does
+    seed: int
+    fit_params: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # by estimator name
+    training_metrics: Mapping[str, Metric] = field(default_factory=dict)  # for training rows
+    training_set: Replicates | None = None  # if training scores are requested
+    kept_rows: Ints | None = None  # validation rows whose per-row scores are kept; None: all
+    compared_rows: Ints | None = None  # validation rows by which models are compared; None: all
+    use_loo: bool = False
+    use_validation_set: bool = True
+    labeled: Ints | None = None  # labeled rows, where semi-supervised candidates use others too
+    unlabeled_marker: tuple[Any, ...] = ()  # of the candidates, if y has another that sorts
+    error_score: Any = np.nan
+
+    @cached_property
+    def y_fit(self) -> AnyArray:
+        """The target that candidates are fitted to."""
+        if not self.unlabeled_marker:
+            return self.y
+        assert self.labeled is not None
+        [marker] = self.unlabeled_marker
+        keeps_dtype = self.y.dtype.kind == "f" and isinstance(marker, float)
+        target = self.y.astype(self.y.dtype if keeps_dtype else object)
+        target[np.setdiff1d(np.arange(len(target)), self.labeled)] = marker
+        return target
+
+    @property
+    def n_labeled(self) -> int:
+        """The number of training rows with a label."""
+        return len(self.y) if self.labeled is None else len(self.labeled)
+
+    def metric(self, name: str) -> Metric:
+        """Return a metric; a callable that returns a dict has one entry for all its names."""
+        return self.metrics.get(name) or self.metrics[SINGLE]
+
+    def __sizeof__(self) -> int:
+        """Return the approximate size in bytes; Dask scatters large objects once."""
+        tables = (self.X, self.y, self.replicates.rows.X)
+        return object.__sizeof__(self) + sum(8 * int(np.prod(np.shape(one))) for one in tables)
+
+
+@dataclass(frozen=True, eq=False)
+class LOOScores:
+    """LOO scores of one model by metric, and why there are no others."""
+
+    scores: Mapping[str, MetricScores] = field(default_factory=dict)
+    method: str | None = None
+    note: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class CandidateResult:
+    """The scores of one trial, or the traceback of its error."""
+
+    trial: Trial
+    scores: Mapping[str, MetricScores]  # on the validation set, by metric
+    train_scores: Mapping[str, float]
+    fit_time: float
+    score_time: float
+    loo: LOOScores = field(default_factory=LOOScores)
+    main_score: float = np.nan  # corrected and rounded, so that equal ones tie
+    corrected_score: float = np.nan
+    error: str | None = None
+    scoring_errors: Mapping[str, str] = field(default_factory=dict)  # tracebacks by metric
+    model: Any = field(default=None, repr=False)
+    provisional: bool = False  # the model predicts, but must be fitted again to be returned
+    from_checkpoint: bool = False
+    ended: TaskEnded | None = None  # by a limit or the death of its process
+
+    @property
+    def was_started(self) -> bool:
+        """Whether the candidate was started before the time budget was spent."""
+        return self.ended is None or self.ended.limit != "time_budget"
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """Trials that are evaluated in one call, jointly if there is a method."""
+
+    trials: tuple[Trial, ...]
+    method: JointFit | None = None
+
+
+@dataclass(frozen=True)
+class JointTask:
+    """Candidates that were fitted in one task.
+
+    Parameters
+    ----------
+    candidates : tuple of int
+        Their rows in ``cv_results_``.
+    method : str or None
+        The joint-fit method that shared their work; None for a single plain fit.
+
+    Examples
+    --------
+    >>> from leavezero.evaluation import JointTask
+    >>> JointTask((0, 2), "boosting").candidates
+    (0, 2)
+    """
+
+    candidates: tuple[int, ...]
+    method: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """The results of all trials by row, and what stopped the search early, if anything did."""
+
+    results: list[CandidateResult]
+    tasks: tuple[JointTask, ...]
+    n_fits: int
+    interrupt: KeyboardInterrupt | None = None
+    budget_spent: bool = False
+
+
+def evaluate(
+    run: Run,
+    strategy: Strategy,
+    models: "ModelStore",
+    *,
+    n_jobs: int | None,
+    limits: Limits | None = None,
+    checkpoint: CheckpointedResults | None = None,
+    on_result: Callable[[CandidateResult], bool] = lambda result: False,
+) -> Evaluation:
+    """Fit and score the trials that the strategy proposes, round by round.
+
+    ``on_result`` is called with every result; if it returns True, no further trial is started.
+    Finished results are kept if the user interrupts. Results in the checkpoint are not computed
+    again.
+    """
+    table: dict[int, CandidateResult] = {}
+    tasks: list[JointTask] = []
+    n_fits = 0
+    interrupt: KeyboardInterrupt | None = None
+    stopped = False
+    try:
+        while not stopped and not _is_spent(limits) and (trials := strategy.ask()):
+            finished: dict[int, CandidateResult] = {}
+            planned = plan_tasks(trials, run.seed)
+            tasks += [_joint_task(task) for task in planned]
+            for result in _round_results(run, planned, n_jobs, limits, checkpoint):
+                is_new_fit = result.trial.model is None and not result.from_checkpoint
+                n_fits += is_new_fit and result.was_started
+                models.add(result)
+                row = result.trial.row
+                finished[row], table[row] = result, replace(result, model=None)
+                stopped = on_result(result)
+                if stopped:
+                    break
+            if not stopped:
+                corrected = correct_scores(run, list(table.values()))
+                table = {result.trial.row: result for result in corrected}
+                strategy.tell([_with_model(table, finished[trial.row]) for trial in trials])
+    except KeyboardInterrupt as caught:
+        interrupt = caught
+    corrected = correct_scores(run, list(table.values()))
+    results = sorted(corrected, key=lambda result: result.trial.row)
+    return Evaluation(results, tuple(tasks), n_fits, interrupt, _is_spent(limits))
+
+
+def _with_model(table: Mapping[int, CandidateResult], result: CandidateResult) -> CandidateResult:
+    return replace(table[result.trial.row], model=result.model)
+
+
+def _is_spent(limits: Limits | None) -> bool:
+    return limits is not None and limits.is_spent()
+
+
+def plan_tasks(trials: Sequence[Trial], seed: int) -> list[Task]:
+    """Return the trials as tasks, the largest first; the order depends on the candidates only."""
+    groups: dict[Any, list[tuple[Trial, Any]]] = {}
+    methods: dict[Any, JointFit] = {}
+    for at, trial in enumerate(sorted(trials, key=lambda trial: trial.candidate.key)):
+        estimator = trial.candidate.make_estimator(seed)
+        is_whole_fit = trial.training_rows is None and trial.n_passes is None
+        joint = find_joint_fit(estimator) if is_whole_fit else None
+        if joint is None or modifies_input(estimator):
+            groups["single", at] = [(trial, 0)]
+            continue
+        method, key = joint
+        name = (method.name, trial.candidate.estimator_name, key)
+        methods[name] = method
+        groups.setdefault(name, []).append((trial, method.order(estimator)))
+    tasks = [task for key, group in groups.items() for task in _split(group, methods.get(key))]
+    return sorted(tasks, key=lambda task: -len(task.trials))
+
+
+def _split(group: list[tuple[Trial, Any]], method: JointFit | None) -> Iterator[Task]:
+    """Yield tasks with at most as many trials as the method fits jointly."""
+    size = 1 if method is None else method.max_candidates
+    if len(group) > size:
+        group = sorted(group, key=lambda pair: pair[1])
+    for start in range(0, len(group), size):
+        yield Task(tuple(trial for trial, _ in group[start : start + size]), method)
+
+
+def _joint_task(task: Task) -> JointTask:
+    rows = tuple(sorted(trial.row for trial in task.trials))
+    is_joint = task.method is not None and len(rows) > 1
+    return JointTask(rows, task.method.name if is_joint and task.method else None)
+
+
+def _round_results(
+    run: Run,
+    tasks: Sequence[Task],
+    n_jobs: int | None,
+    limits: Limits | None,
+    checkpoint: CheckpointedResults | None,
+) -> Iterator[CandidateResult]:
+    """Yield the results of a round as they are finished."""
+    if checkpoint is not None:
+        yield from checkpoint.known_results(tasks)
+        tasks = checkpoint.unknown_tasks(tasks)
+    again: list[Task] = []
+    for last_attempt in (False, True):
+        for at, found in run_tasks(
+            evaluate_task,
+            run,
+            tasks,
+            n_jobs=n_jobs,
+            limits=limits,
+            one_by_one=checkpoint is not None,
+            sizes=[len(task.trials) for task in tasks],
+        ):
+            if not isinstance(found, TaskEnded):
+                if checkpoint is not None:
+                    checkpoint.save(found)
+                yield from found
+            elif found.limit == "time_budget" or last_attempt:
+                yield from (_ended_result(trial, found) for trial in tasks[at].trials)
+            elif len(tasks[at].trials) > 1:  # one of them is the cause: evaluate each alone
+                again += [Task((trial,)) for trial in tasks[at].trials]
+            elif found.limit == "died":  # may have been killed by chance: try once more
+                again.append(tasks[at])
+            else:
+                yield _ended_result(tasks[at].trials[0], found)
+        if not again:
+            return
+        tasks = again
+
+
+def _ended_result(trial: Trial, ended: TaskEnded) -> CandidateResult:
+    return CandidateResult(trial, {}, {}, 0.0, 0.0, error=ended.message, ended=ended)
+
+
+def evaluate_task(run: Run, task: Task) -> list[CandidateResult]:
+    """Fit and score the trials of a task, jointly where that is possible."""
+    if task.method is not None:
+        started = time.perf_counter()
+        fitted = _fitted_jointly(run, task, task.method)
+        if fitted is not None:
+            return _jointly_scored(run, task, task.method, fitted, started)
+    return [_evaluate_trial(run, trial) for trial in task.trials]
+
+
+def _fitted_jointly(run: Run, task: Task, method: JointFit) -> JointlyFitted | None:
+    params = run.fit_params.get(task.trials[0].candidate.estimator_name, {})
+    if set(params) - {"sample_weight"}:
+        return None
+    try:
+        with limited_threads():
+            estimators = [trial.candidate.make_estimator(run.seed) for trial in task.trials]
+            return method.fit(estimators, run.X, run.y_fit, **params)
+    except Exception:  # fit each alone: the one that fails is then known and reported
+        _log.debug("Joint fit %s failed; fitting each candidate.", method.name, exc_info=True)
+        return None
+
+
+def _jointly_scored(
+    run: Run, task: Task, method: JointFit, fitted: JointlyFitted, started: float
+) -> list[CandidateResult]:
+    n_trials = len(task.trials)
+    fit_time = (time.perf_counter() - started) / n_trials
+    started = time.perf_counter()
+    with limited_threads():
+        predictions = _joint_predictions(run, method, fitted)
+        loo = _joint_loo(run, task, fitted.models)
+        shared_time = (time.perf_counter() - started) / n_trials
+        provisional = fitted.provisional or (False,) * n_trials
+        parts = zip(task.trials, fitted.models, predictions, loo, provisional, strict=True)
+        return [
+            replace(
+                _scored(run, trial, model, fit_time, known, predicted, shared_time),
+                provisional=is_provisional,
+            )
+            for trial, model, known, predicted, is_provisional in parts
+        ]
+
+
+def _joint_predictions(
+    run: Run, method: JointFit, fitted: JointlyFitted
+) -> Sequence[Mapping[str, AnyArray] | None]:
+    """Return the predictions on the validation set where the joint method has them."""
+    none = [None] * len(fitted.models)
+    width = 1 if run.replicates.classes is None else len(run.replicates.classes)
+    n_cells = len(fitted.models) * len(run.replicates.rows) * width
+    if not run.use_validation_set or n_cells > JOINT_CELLS:
+        return none
+    try:
+        return method.predict(fitted, run.replicates.rows.X) or none
+    except Exception:  # the model that cannot predict is reported when it is scored alone
+        _log.debug("Joint predictions of %s failed.", method.name, exc_info=True)
+        return none
+
+
+def _joint_loo(run: Run, task: Task, models: list[Any]) -> Sequence[LOOPredictions | None]:
+    """Return the LOO predictions of jointly fitted models; None to compute them one by one."""
+    none = [None] * len(models)
+    params = run.fit_params.get(task.trials[0].candidate.estimator_name, {})
+    method = find_leave_one_out(models[0])
+    if not run.use_loo or method is None or method.unsupported_reason(models[0]) is not None:
+        return none
+    try:
+        return method.predict_many(models, run.X, run.y, params.get("sample_weight"))
+    except Exception:  # one of the models may be the cause
+        _log.debug("Joint LOO predictions of %s failed.", method.name, exc_info=True)
+        return none
+
+
+def _evaluate_trial(run: Run, trial: Trial) -> CandidateResult:
+    started = time.perf_counter()
+    with limited_threads():
+        try:
+            model = _fit_trial(run, trial)
+        except Exception:
+            if run.error_score == "raise":
+                raise
+            seconds = time.perf_counter() - started
+            return CandidateResult(trial, {}, {}, seconds, 0.0, error=traceback.format_exc())
+        return _scored(run, trial, model, time.perf_counter() - started)
+
+
+def _fit_trial(run: Run, trial: Trial) -> Any:
+    if trial.n_passes is None:
+        return fit_candidate(run, trial.candidate, trial.training_rows)
+    X, y, params = _training_data(run, trial.candidate, trial.training_rows)
+    model = trial.model
+    if model is None:
+        model = trial.candidate.make_estimator(run.seed)
+        if run.replicates.classes is not None:
+            params["classes"] = run.replicates.classes
+    X, y = copied_if_modified(model, X, y)
+    model.partial_fit(X, y, **params)
+    return model
+
+
+def fit_candidate(run: Run, candidate: Candidate, rows: Ints | None = None) -> Any:
+    """Return a candidate fitted to some of the training rows; None for all."""
+    X, y, params = _training_data(run, candidate, rows)
+    model = candidate.make_estimator(run.seed)
+    X, y = copied_if_modified(model, X, y)
+    model.fit(X, y, **params)
+    return model
+
+
+def _training_data(
+    run: Run, candidate: Candidate, rows: Ints | None
+) -> tuple[Table, AnyArray, dict[str, Any]]:
+    params = dict(run.fit_params.get(candidate.estimator_name, {}))
+    if rows is None:
+        return run.X, run.y_fit, params
+    n_rows = len(run.y)
+    taken = {
+        name: take_rows(value, rows)
+        if hasattr(value, "__len__") and not isinstance(value, str) and len(value) == n_rows
+        else value
+        for name, value in params.items()
+    }
+    return take_rows(run.X, rows), run.y_fit[rows], taken
+
+
+def _scored(
+    run: Run,
+    trial: Trial,
+    model: Any,
+    fit_time: float,
+    known: Mapping[str, AnyArray] | None = None,
+    loo_predictions: LOOPredictions | None = None,
+    shared_time: float = 0.0,
+) -> CandidateResult:
+    """Score a fitted model; predictions that were computed jointly are given."""
+    started = time.perf_counter()
+    loo = LOOScores() if not run.use_loo else _trial_loo(run, trial, model, loo_predictions)
+    scores: Mapping[str, MetricScores] = loo.scores
+    errors: dict[str, str] = {}
+    if run.use_validation_set:
+        scores, errors = score_on(run, model, run.replicates, run.metrics, known)
+    train_scores: dict[str, MetricScores] = {}
+    if run.training_set is not None:  # an error here has been recorded above
+        metrics = run.training_metrics
+        if run.labeled is not None:
+            metrics = {name: metric.at(run.labeled) for name, metric in metrics.items()}
+        train_scores, _ = score_on(run, model, run.training_set, metrics)
+    main = np.nan
+    if run.main_metric in scores:
+        main = rounded(scores[run.main_metric].mean)
+    return CandidateResult(
+        trial,
+        {name: s.restricted(run.kept_rows, run.compared_rows) for name, s in scores.items()},
+        {name: s.mean for name, s in train_scores.items()},
+        fit_time,
+        time.perf_counter() - started + shared_time,
+        loo,
+        main,
+        scoring_errors=errors,
+        model=model,
+    )
+
+
+def score_on(
+    run: Run,
+    model: Any,
+    replicates: Replicates,
+    metrics: Mapping[str, Metric],
+    known: Mapping[str, AnyArray] | None = None,
+) -> tuple[dict[str, MetricScores], dict[str, str]]:
+    """Return the scores by each metric, and the tracebacks of those that failed."""
+    scores: dict[str, MetricScores] = {}
+    errors: dict[str, str] = {}
+    predictions = CachedPredictions(model, replicates.rows.X, known, replicates.classes)
+    for name, metric in metrics.items():
+        try:
+            scores |= score_model(predictions, replicates, metric, name)
+        except Exception:
+            if run.error_score == "raise":
+                raise
+            errors[name] = traceback.format_exc()
+    return scores, errors
+
+
+def _trial_loo(
+    run: Run, trial: Trial, model: Any, predictions: LOOPredictions | None
+) -> LOOScores:
+    rows, metrics = trial.training_rows, run.training_metrics
+    X, _, params = _training_data(run, trial.candidate, rows)
+    y = run.y if rows is None else run.y[rows]
+    if rows is not None:
+        metrics = {name: metric.at(rows) for name, metric in metrics.items()}
+    if predictions is None:
+        X, y = copied_if_modified(model, X, y)
+    loo = score_loo(model, X, y, params, metrics, run.replicates.classes, predictions)
+    if run.labeled is None:
+        return loo
+    some = {name: scores.restricted(run.labeled, None) for name, scores in loo.scores.items()}
+    return replace(loo, scores=some)
+
+
+def loo_unsupported_reason(model: Any, fit_params: Mapping[str, Any]) -> str | None:
+    """Return why LOO predictions are not available for an estimator; None if they are."""
+    method = find_leave_one_out(model)
+    if method is None:
+        return f"no leave-one-out method for {type(model).__name__}"
+    others = sorted(set(fit_params) - {"sample_weight"})
+    if others:
+        return f"fit was called with {', '.join(others)}"
+    return method.unsupported_reason(model)
+
+
+def score_loo(
+    model: Any,
+    X: Table,
+    y: AnyArray,
+    fit_params: Mapping[str, Any],
+    metrics: Mapping[str, Metric],
+    classes: AnyArray | None,
+    predictions: LOOPredictions | None = None,
+) -> LOOScores:
+    """Return the LOO scores of a fitted model, or a note that says why there are none."""
+    reason = loo_unsupported_reason(model, fit_params)
+    method = find_leave_one_out(model)
+    if reason is not None or method is None:
+        return LOOScores(note=reason)
+    if predictions is None:
+        try:
+            predictions = method.predict(model, X, y, fit_params.get("sample_weight"))
+        except Exception as error:  # LOO is optional: fall back to the validation score
+            _log.debug("Leave-one-out method %s failed.", method.name, exc_info=True)
+            return LOOScores(note=f"the leave-one-out method {method.name} failed: {error}")
+    if predictions.unreliable is not None:
+        return LOOScores(method=predictions.method, note=predictions.unreliable)
+    rows = _predicted_rows(predictions, len(y))
+    if len(rows) == 0:
+        return LOOScores(method=predictions.method, note="no row has a prediction")
+    return _loo_scores(model, predictions, rows, y, metrics, classes)
+
+
+def _predicted_rows(predictions: LOOPredictions, n_rows: int) -> Ints:
+    """Return the training row of each prediction."""
+    if predictions.rows is not None:
+        return predictions.rows
+    mask = predictions.has_prediction
+    return np.arange(n_rows) if mask is None else np.flatnonzero(mask)
+
+
+def _loo_scores(
+    model: Any,
+    predictions: LOOPredictions,
+    rows: Ints,
+    y: AnyArray,
+    metrics: Mapping[str, Metric],
+    classes: AnyArray | None,
+) -> LOOScores:
+    picked: Any = slice(None) if predictions.rows is not None or len(rows) == len(y) else rows
+    cached = LOOCache(model, {name: p[picked] for name, p in predictions.predictions.items()})
+    training = Replicates(ValidationSet(np.arange(len(rows)), y[rows]), 1, classes, fixed=True)
+    scores: dict[str, MetricScores] = {}
+    notes = []
+    for name, metric in metrics.items():
+        own = metric_for(model, metric).at(rows)
+        if own.needs_features:
+            notes.append(f"{own.name} needs features, and only predictions are known")
+            continue
+        try:
+            [found] = score_model(cached, training, own, name).values()
+        except (AttributeError, ValueError) as error:
+            names = ", ".join(predictions.predictions)
+            notes.append(f"{own.name} cannot be computed from {names}: {error}")
+            continue
+        scores[name] = MetricScores(found.replicates, _per_training_row(found, rows, len(y)))
+    return LOOScores(scores, predictions.method, "; ".join(notes) or None)
+
+
+def _per_training_row(scores: MetricScores, rows: Ints, n_rows: int) -> Floats | None:
+    """Return the mean score of each training row; the overall mean where a row has none."""
+    if scores.per_row is None:
+        return None
+    counts = np.bincount(rows, minlength=n_rows)
+    sums = np.bincount(rows, scores.per_row, minlength=n_rows)
+    means = np.where(counts > 0, sums / np.maximum(counts, 1), scores.per_row.mean())
+    return means.astype(scores.per_row.dtype)
+
+
+class ModelStore:
+    """Fitted models until the best is known: in memory up to a size, then on disk.
+
+    ``keep="best"`` keeps the model with the highest score only, ``"none"`` keeps no model.
+    """
+
+    def __init__(self, keep: str = "all") -> None:
+        self._keep = keep
+        self._models: dict[int, tuple[Any, bool]] = {}  # model, and whether it is provisional
+        self._best: CandidateResult | None = None
+        self._free_bytes = STORE_BYTES
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+
+    def __enter__(self) -> "ModelStore":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._models.clear()
+        if self._folder is not None:
+            self._folder.cleanup()
+
+    def add(self, result: CandidateResult) -> None:
+        """Store the model of a result, if it may be needed."""
+        trial, model = result.trial, result.model
+        if self._keep == "none" or model is None or not (trial.may_win or trial.n_passes is None):
+            return
+        entry = (model, result.provisional)
+        if self._keep == "best":
+            if self._is_best(result):
+                self._best, self._models = replace(result, model=None), {trial.row: entry}
+            return
+        content = _pickled(entry)
+        if content is not None:
+            if len(content) > self._free_bytes and self._write(trial.row, content):
+                self._models.pop(trial.row, None)
+                return
+            self._free_bytes -= len(content)
+        self._models[trial.row] = entry
+
+    def get(self, row: int) -> tuple[Any, bool] | None:
+        """Return the model of a row and whether it is provisional; None if it was not stored."""
+        if row in self._models:
+            return self._models[row]
+        path = self._path(row)
+        if path is None or not path.exists():
+            return None
+        loaded: tuple[Any, bool] = pickle.loads(path.read_bytes())
+        return loaded
+
+    def _is_best(self, result: CandidateResult) -> bool:
+        if np.isnan(result.main_score):
+            return False
+        best = self._best
+        return best is None or (-result.main_score, result.trial.candidate.key) < (
+            -best.main_score,
+            best.trial.candidate.key,
+        )
+
+    def _write(self, row: int, content: bytes) -> bool:
+        """Write a model to disk; return False if that fails, for example on a full disk."""
+        if self._folder is None:
+            self._folder = tempfile.TemporaryDirectory(prefix="leavezero-")
+        path = self._path(row)
+        assert path is not None
+        try:
+            path.write_bytes(content)
+        except OSError:
+            _log.warning("A fitted model could not be stored on disk.", exc_info=True)
+            path.unlink(missing_ok=True)
+            return False
+        return True
+
+    def _path(self, row: int) -> Path | None:
+        return None if self._folder is None else Path(self._folder.name) / f"{row}.pickle"
+
+
+def _pickled(entry: tuple[Any, bool]) -> bytes | None:
+    try:
+        return pickle.dumps(entry)
+    except Exception:  # pickle raises anything; such a model stays in memory
+        return None

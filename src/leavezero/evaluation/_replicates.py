@@ -1,0 +1,137 @@
+"""The validation set of a search: independent replicates, sampled once before any fit."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn import config_context
+from sklearn.base import clone
+
+from leavezero._random import integer_seed, stream, with_seed
+from leavezero._tables import count_rows
+from leavezero._typing import AnyArray, Floats, Ints, Table
+from leavezero.augment import ReferenceModels, ValidationSet
+from leavezero.execution import limited_threads
+
+# "auto": 10 n rows in all, but with many training rows no more than these. Beyond them the error of
+# a mean over generated rows is small against what the generator itself is wrong by.
+AUTO_ROWS = 10_000
+MAX_AUTO_ROWS = 20_000
+MAX_ROWS = 200_000  # in all, where validation_size is a share of the training rows
+
+
+@dataclass(frozen=True, eq=False)
+class Replicates:
+    """Replicates of one size, concatenated.
+
+    ``classes`` are those of the training data, sorted, if the target is one column of classes.
+    ``fixed`` marks rows that were given and not generated, ``weighted`` rows that were sampled from
+    weighted training data.
+    """
+
+    rows: ValidationSet
+    n_replicates: int
+    classes: AnyArray | None = None
+    reference_models: ReferenceModels | None = None
+    fixed: bool = False
+    weighted: bool = False
+
+    @cached_property
+    def blocks(self) -> list[list[Ints]]:
+        """Row numbers of each replicate, one array per component of an augmenter union."""
+        replicates = np.split(np.arange(len(self.rows)), self.n_replicates)
+        component = self.rows.component
+        if component is None:
+            return [[rows] for rows in replicates]
+        return [
+            [rows[component[rows] == one] for one in np.unique(component[rows])]
+            for rows in replicates
+        ]
+
+    def replicate_means(self, values: Floats, weights: Floats | None) -> Floats:
+        """Return the mean of per-row values in each replicate, averaged over its components."""
+        return np.array(
+            [
+                np.mean([np.average(values[b], weights=_at(weights, b)) for b in blocks])
+                for blocks in self.blocks
+            ]
+        )
+
+
+def _at(weights: Floats | None, rows: Ints) -> Floats | None:
+    return None if weights is None else weights[rows]
+
+
+def sample_replicates(
+    augmenter: Any,
+    X: Table,
+    y: AnyArray,
+    *,
+    sample_weight: AnyArray | None = None,
+    groups: AnyArray | None = None,
+    n_replicates: int,
+    validation_size: float | str,
+    root: np.random.SeedSequence,
+    owner: str,
+) -> tuple[Any, Replicates]:
+    """Fit the augmenter and sample the validation set; return the fitted augmenter and the rows.
+
+    Each replicate has its own random stream, so that the first ones do not depend on their number.
+    A generated row gets the mean weight of its source rows; if the augmenter reports none, rows are
+    sampled from the weighted training data instead.
+    """
+    size = replicate_size(validation_size, n_replicates, count_rows(X), owner)
+    # scikit-learn's models inside augmenters do not support every array library.
+    with limited_threads(), config_context(array_api_dispatch=False):
+        fit_params = {} if groups is None else {"groups": groups}
+        fitted = with_seed(clone(augmenter), integer_seed(root, "augmenter"))
+        fitted.fit(X, y, **fit_params)
+        is_label_column = np.ndim(y) == 1 and np.asarray(y).dtype.kind != "f"
+        classes = getattr(fitted, "classes_", np.unique(y) if is_label_column else None)
+        fixed_rows = getattr(fitted, "fixed_rows", None)
+        if fixed_rows is not None:
+            return fitted, Replicates(fixed_rows, 1, classes, fixed=True)
+        weighted = (
+            sample_weight is not None
+            and fitted.sample(1, stream(root, "glance")).source_rows is None
+        )
+        if weighted:
+            fitted.fit(X, y, sample_weight=sample_weight, **fit_params)
+        parts = [fitted.sample(size, stream(root, "replicate", r)) for r in range(n_replicates)]
+        rows = ValidationSet.concatenate(parts)
+    references = None if rows.reference_predictions is None else fitted.reference_models_
+    return fitted, Replicates(rows, n_replicates, classes, references, weighted=weighted)
+
+
+def replicate_size(
+    validation_size: float | str, n_replicates: int, n_samples: int, owner: str
+) -> int:
+    """Return the number of rows of one replicate.
+
+    Examples
+    --------
+    >>> replicate_size("auto", 10, 150, "a search"), replicate_size("auto", 10, 10**6, "a search")
+    (150, 2000)
+    >>> replicate_size(0.5, 10, 150, "a search")
+    75
+    """
+    if not _is(n_replicates, Integral) or n_replicates < 1:
+        raise ValueError(f"n_replicates of {owner} must be a positive int, got {n_replicates!r}.")
+    if isinstance(validation_size, str) and validation_size == "auto":
+        limit = min(max(AUTO_ROWS, n_samples), MAX_AUTO_ROWS)
+        return max(1, min(n_samples, limit // n_replicates))
+    if _is(validation_size, Integral) and int(validation_size) >= 1:
+        return int(validation_size)
+    if _is(validation_size, Real) and 0 < float(validation_size) < np.inf:
+        share = round(float(validation_size) * n_samples)
+        return int(max(1, min(share, MAX_ROWS // n_replicates)))
+    raise ValueError(
+        f'validation_size of {owner} must be "auto", a positive int (rows per replicate) or a '
+        f"positive float (share of the training rows), got {validation_size!r}."
+    )
+
+
+def _is(value: Any, kind: type) -> bool:
+    return isinstance(value, kind) and not isinstance(value, bool)

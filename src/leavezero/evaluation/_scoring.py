@@ -1,0 +1,526 @@
+"""Metrics of a search, and the score of one fitted model on replicates of the validation set."""
+
+import copy
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from numbers import Number
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.metrics import get_scorer, get_scorer_names
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import Pipeline
+
+from leavezero._random import seed_sequence, stream
+from leavezero._tables import count_rows, take_rows
+from leavezero._typing import AnyArray, Floats, Ints, Table
+from leavezero.augment import ValidationSet
+from leavezero.evaluation._replicates import Replicates
+
+SINGLE = "score"  # the name in cv_results_ of a single metric
+ESTIMATOR_DEFAULT = "the estimator's default"  # scoring=None, before the estimator is known
+SCORE_METHOD = "the estimator's own score method"
+METHODS = ("predict", "predict_proba", "predict_log_proba", "decision_function")
+BLOCK_CELLS = 2**23  # predict at most 64 MiB of float64 features at a time
+FLOAT32_SAFE = 1e-30  # values outside [this, 1 / this] do not fit single precision
+_SCORER_TYPE = type(get_scorer("accuracy"))
+_ACCURACY_METHODS = (ClassifierMixin.score, KNeighborsClassifier.score)
+
+
+@dataclass(frozen=True, eq=False)
+class Metric:
+    """A scorer with its routed parameters, and the loss of a row where the score is a mean.
+
+    ``scorer`` is None for an estimator with a score method of its own. ``weight`` and ``per_row``
+    have one entry for each row that is scored, ``constants`` are the other routed parameters.
+    """
+
+    name: str
+    scorer: Any = None
+    weight: Floats | None = field(default=None, repr=False)
+    constants: Mapping[str, Any] = field(default_factory=dict)
+    per_row: Mapping[str, AnyArray] = field(default_factory=dict)
+
+    def at(self, rows: Ints) -> "Metric":
+        """Return the metric for some of the rows."""
+        weight = None if self.weight is None else self.weight[rows]
+        return replace(self, weight=weight, per_row={n: v[rows] for n, v in self.per_row.items()})
+
+    def params_at(self, rows: Ints) -> dict[str, Any]:
+        """Return the routed parameters for some rows."""
+        return {**self.constants, **{name: value[rows] for name, value in self.per_row.items()}}
+
+    @property
+    def row_loss(self) -> "RowLoss | None":
+        """The loss of one row, if the score is its negative mean up to a constant."""
+        return None if self.constants or self.per_row else _ROW_LOSSES.get(self.name)
+
+    @property
+    def highest(self) -> float:
+        """The score of a perfect model; infinity if unknown."""
+        if self.needs_features or self.name not in get_scorer_names():
+            return np.inf
+        if self.name.startswith("neg_") or self.name == "max_error":
+            return 0.0
+        return np.inf if self.name == "positive_likelihood_ratio" else 1.0
+
+    @property
+    def lowest(self) -> float:
+        """The lowest possible score; minus infinity if unknown."""
+        is_proportion = self.highest == 1.0 and self.name.startswith(_PROPORTIONS)
+        return 0.0 if is_proportion else -np.inf
+
+    @property
+    def uses_labels(self) -> bool:
+        """Whether the metric depends on predicted labels only."""
+        return self.name.startswith(_LABEL_METRICS)
+
+    @property
+    def needs_features(self) -> bool:
+        """Whether the scorer may look at X itself, not only at the predictions."""
+        return self.scorer is None or not isinstance(self.scorer, _SCORER_TYPE)
+
+
+@dataclass(frozen=True)
+class RowLoss:
+    """A loss that is averaged over rows: the method that it needs, and the score of zero loss."""
+
+    method: str
+    losses: Callable[[AnyArray, ValidationSet, AnyArray | None], Floats]
+    best: float
+    needs_classes: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Scoring:
+    """The metrics of a search by their names in ``cv_results_``.
+
+    A callable that returns a dict is one metric here; its names are known once it was called.
+    """
+
+    metrics: dict[str, Metric]
+    multimetric: bool
+
+    @property
+    def scorers(self) -> Any:
+        """The value of ``scorer_``: a callable, or a dict of callables."""
+        scorers = {name: metric.scorer or _score_method for name, metric in self.metrics.items()}
+        return scorers if self.multimetric else scorers[SINGLE]
+
+
+def resolve_scoring(scoring: Any, owner: str) -> Scoring:
+    """Return the metrics named by ``scoring``: None, a name, a callable, a list or a dict.
+
+    Examples
+    --------
+    >>> list(resolve_scoring(["accuracy", "roc_auc"], "a search").metrics)
+    ['accuracy', 'roc_auc']
+    """
+    if isinstance(scoring, list | tuple | set):
+        names = sorted(scoring) if isinstance(scoring, set) else list(scoring)
+        if not names or len(set(names)) < len(names) or not all(isinstance(n, str) for n in names):
+            raise ValueError(
+                f"scoring of {owner} as a list must contain unique names of scorers, got "
+                f"{scoring!r}. Use a dict of names and callables for callables."
+            )
+        return Scoring({name: resolve_metric(name, owner) for name in names}, multimetric=True)
+    if isinstance(scoring, Mapping):
+        if not scoring or not all(isinstance(name, str) for name in scoring):
+            raise ValueError(
+                f"scoring of {owner} as a dict must map names to scorers, got {scoring!r}."
+            )
+        metrics = {name: resolve_metric(scorer, owner) for name, scorer in scoring.items()}
+        return Scoring(metrics, multimetric=True)
+    return Scoring({SINGLE: resolve_metric(scoring, owner)}, multimetric=False)
+
+
+def resolve_metric(scoring: Any, owner: str) -> Metric:
+    """Return the metric of a scorer's name or a callable; None is the estimator's default."""
+    if scoring is None:
+        return Metric(ESTIMATOR_DEFAULT)
+    if isinstance(scoring, str) and scoring in get_scorer_names():
+        return Metric(scoring, get_scorer(scoring))
+    if callable(scoring):
+        return Metric(getattr(scoring, "__name__", type(scoring).__name__), scoring)
+    raise ValueError(
+        f"scoring of {owner} must be the name of a scorer or a callable, got {scoring!r}. The "
+        f"names are {', '.join(get_scorer_names())}."
+    )
+
+
+def metric_for(model: Any, metric: Metric) -> Metric:
+    """Return the metric; the default one becomes accuracy, R2 or the model's score method."""
+    if metric.name != ESTIMATOR_DEFAULT:
+        return metric
+    while isinstance(model, Pipeline):
+        model = model[-1]
+    score_method = getattr(type(model), "score", None)
+    if score_method in _ACCURACY_METHODS:
+        return replace(metric, name="accuracy", scorer=get_scorer("accuracy"))
+    if score_method is RegressorMixin.score:
+        return replace(metric, name="r2", scorer=get_scorer("r2"))
+    return replace(metric, name=SCORE_METHOD)
+
+
+def _score_method(estimator: Any, X: Any, y: Any = None, **params: Any) -> float:
+    return float(estimator.score(X, y, **params))
+
+
+class CachedPredictions:
+    """Predictions of a fitted model for a fixed set of rows, in the role of the model.
+
+    A scorer calls ``predict``, ``predict_proba`` or ``decision_function`` on what it takes for X.
+    It is given row numbers instead, and each method returns the stored predictions, so that the
+    model predicts once for all replicates and metrics. Classes that the model was not trained on
+    get probability zero.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        X: Table,
+        known: Mapping[str, AnyArray] | None = None,
+        classes: AnyArray | None = None,
+    ) -> None:
+        self.model = model
+        self.computed: dict[str, AnyArray] = {}  # by method
+        self._X = X
+        self._known = {} if known is None else known
+        self._classes = classes
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") and name != "__sklearn_tags__":
+            raise AttributeError(name)
+        value = getattr(self.model, name)
+        if name == "classes_" and self._classes is not None:
+            return self._classes
+        if name not in METHODS:
+            return value
+
+        def method(rows: Ints) -> Any:
+            values = self.all_rows(name)
+            return [one[rows] for one in values] if isinstance(values, list) else values[rows]
+
+        method.__name__ = name  # scikit-learn reads it
+        return method
+
+    def all_rows(self, method: str) -> AnyArray:
+        """Return the predictions of one method for all rows."""
+        if method not in self.computed:
+            values = self._known.get(method)
+            if values is None:
+                values = predict_in_blocks(getattr(self.model, method), self._X)
+            if method == "predict_proba" and self._classes is not None:
+                trained = getattr(self.model, "classes_", self._classes)
+                values = _expand_classes(values, trained, self._classes)
+            self.computed[method] = values
+        return self.computed[method]
+
+
+class LOOCache(CachedPredictions):
+    """Leave-one-out predictions in the role of a model; other methods do not exist."""
+
+    def __init__(self, model: Any, predictions: Mapping[str, AnyArray]) -> None:
+        super().__init__(model, None)
+        self.computed = dict(predictions)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in METHODS and name not in self.computed:
+            raise AttributeError(name)
+        return super().__getattr__(name)
+
+    def all_rows(self, method: str) -> AnyArray:
+        """Return the predictions of one method for all rows."""
+        if method not in self.computed:
+            raise AttributeError(method)
+        return self.computed[method]
+
+
+def _expand_classes(probabilities: Any, trained: AnyArray, classes: AnyArray) -> Any:
+    """Return a column for each class from the columns of the trained ones."""
+    if len(trained) == len(classes):
+        return probabilities
+    expanded = np.zeros((len(probabilities), len(classes)))
+    expanded[:, np.searchsorted(classes, trained)] = probabilities
+    return expanded
+
+
+def predict_in_blocks(method: Any, X: Table) -> Any:
+    """Return a bound method's predictions for all rows, in blocks of bounded memory."""
+    shape: tuple[int, ...] = getattr(X, "shape", (0,))
+    n_columns = int(np.prod(shape[1:])) if len(shape) > 1 else 1
+    size = max(1, BLOCK_CELLS // max(1, n_columns))
+    model = getattr(method, "__self__", None)
+    blocks = (take_rows(X, slice(at, at + size)) for at in range(0, count_rows(X), size))
+    parts = [method(*copied_if_modified(model, block)) for block in blocks]
+    if isinstance(parts[0], list):  # probabilities of several outputs
+        return [np.concatenate(outputs) for outputs in zip(*parts, strict=True)]
+    return np.concatenate(parts)
+
+
+def modifies_input(model: Any) -> bool:
+    """Return True if a parameter such as ``copy_X=False`` allows the model to change its input.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import Ridge
+    >>> modifies_input(Ridge(copy_X=False)), modifies_input(Ridge())
+    (True, False)
+    """
+    if isinstance(model, list | tuple):  # steps of a pipeline
+        return any(modifies_input(part) for part in model)
+    if not hasattr(model, "get_params"):
+        return False
+    return any(
+        (name.startswith("copy") and not value) or modifies_input(value)
+        for name, value in vars(model).items()
+        if name == name.strip("_")  # neither private nor fitted
+    )
+
+
+def copied_if_modified(model: Any, *tables: Any) -> tuple[Any, ...]:
+    """Return the tables, as copies if the model may change them."""
+    return copy.deepcopy(tables) if modifies_input(model) else tables
+
+
+@dataclass(frozen=True, eq=False)
+class MetricScores:
+    """Scores of one model by one metric.
+
+    ``replicates`` has the score on each replicate. ``per_row`` has the contribution of each row,
+    if the score is a mean over rows. ``predictions`` are those that the score was computed from, in
+    a form by which models are compared: class codes, probabilities or values.
+    """
+
+    replicates: Floats
+    per_row: Floats | None = field(default=None, repr=False)
+    predictions: AnyArray | None = field(default=None, repr=False)
+
+    @property
+    def mean(self) -> float:
+        """The mean over replicates."""
+        return float(np.mean(self.replicates))
+
+    def restricted(self, per_row: Ints | None, compared: Ints | None) -> "MetricScores":
+        """Return the same with the per-row scores and the predictions of some rows only."""
+        kept, predictions = self.per_row, self.predictions
+        if per_row is not None and kept is not None:
+            kept = kept[per_row]
+        if compared is not None and predictions is not None:
+            predictions = predictions[compared]
+        return replace(self, per_row=kept, predictions=predictions)
+
+
+def score_model(
+    predictions: CachedPredictions, replicates: Replicates, metric: Metric, name: str = SINGLE
+) -> dict[str, MetricScores]:
+    """Return the scores by one metric; several if a callable returns a dict.
+
+    A replicate's score is the mean over the components of an augmenter union.
+    """
+    metric = metric_for(predictions.model, metric)
+    if metric.needs_features:
+        return _score_with_features(predictions.model, replicates, metric, name)
+    weights = row_weights(replicates, metric)
+    per_row = _per_row_scores(predictions, replicates, metric)
+    if per_row is not None:
+        # Hits are summed exactly in float64, so that equal candidates tie.
+        scores = replicates.replicate_means(per_row.astype(np.float64), weights)
+    else:
+        scores = np.array(
+            [
+                np.mean([_block_score(predictions, replicates, b, metric, weights, r) for b in bs])
+                for r, bs in enumerate(replicates.blocks)
+            ]
+        )
+    compared = _comparable_predictions(predictions, replicates, metric)
+    return {name: MetricScores(scores, per_row, compared)}
+
+
+def row_weights(replicates: Replicates, metric: Metric) -> Floats | None:
+    """Return the weight of each row: the validation set's own times the metric's; None: equal."""
+    own = replicates.rows.sample_weight
+    if own is None or metric.weight is None:
+        return own if metric.weight is None else metric.weight
+    return own * metric.weight
+
+
+def _per_row_scores(
+    predictions: CachedPredictions, replicates: Replicates, metric: Metric
+) -> Floats | None:
+    loss = metric.row_loss
+    if loss is None or (loss.needs_classes and replicates.classes is None):
+        return None
+    values = predictions.all_rows(loss.method)
+    return np.asarray(loss.best - loss.losses(values, replicates.rows, replicates.classes))
+
+
+def _block_score(
+    predictions: CachedPredictions,
+    replicates: Replicates,
+    rows: Ints,
+    metric: Metric,
+    weights: Floats | None,
+    replicate: int,
+) -> float:
+    """Score a block of rows; soft labels count as weighted copies of a row, one per class."""
+    generated = replicates.rows
+    y, weight = generated.y[rows], None if weights is None else weights[rows]
+    if generated.class_probabilities is not None:
+        assert replicates.classes is not None
+        soft = generated.class_probabilities[rows]
+        copies, code = np.nonzero(soft > 0)
+        weight = soft[copies, code] * (1.0 if weight is None else weight[copies])
+        rows, y = rows[copies], replicates.classes[code]
+    if weight is None:
+        return float(metric.scorer(predictions, rows, y, **metric.params_at(rows)))
+    try:
+        params = metric.params_at(rows)
+        return float(metric.scorer(predictions, rows, y, sample_weight=weight, **params))
+    except TypeError:  # the metric takes no weights
+        chosen = _resampled_by_weight(weight, replicate)
+        rows, y = rows[chosen], y[chosen]
+        return float(metric.scorer(predictions, rows, y, **metric.params_at(rows)))
+
+
+def _score_with_features(
+    model: Any, replicates: Replicates, metric: Metric, name: str
+) -> dict[str, MetricScores]:
+    """Score with a callable that takes X and may return several numbers."""
+    weights = row_weights(replicates, metric)
+
+    def block_scores(rows: Ints, replicate: int) -> dict[str, float]:
+        if weights is not None:  # such a scorer knows no weights
+            rows = rows[_resampled_by_weight(weights[rows], replicate)]
+        X, y = take_rows(replicates.rows.X, rows), replicates.rows.y[rows]
+        if metric.scorer is None:
+            return _as_numbers(model.score(X, y), metric, name)
+        return _as_numbers(metric.scorer(model, X, y, **metric.params_at(rows)), metric, name)
+
+    scores = [[block_scores(b, r) for b in blocks] for r, blocks in enumerate(replicates.blocks)]
+    return {
+        key: MetricScores(np.array([np.mean([block[key] for block in bs]) for bs in scores]))
+        for key in scores[0][0]
+    }
+
+
+def _as_numbers(value: Any, metric: Metric, name: str) -> dict[str, float]:
+    named: Mapping[str, Any] = value if isinstance(value, Mapping) else {name: value}
+    for key, number in named.items():
+        if not isinstance(number, Number | np.number) and np.ndim(number) != 0:
+            raise ValueError(
+                f"scoring must return a number or a dict of numbers, {metric.name} returned "
+                f"{number!r} for {key!r}."
+            )
+    return {key: float(number) for key, number in named.items()}
+
+
+def _resampled_by_weight(weight: AnyArray, replicate: int) -> Ints:
+    """Return as many row numbers as there are weights, sampled in proportion to them."""
+    rng = stream(seed_sequence(0), "by weight", replicate)  # the same rows for every candidate
+    return rng.choice(len(weight), size=len(weight), p=weight / weight.sum())
+
+
+def _comparable_predictions(
+    predictions: CachedPredictions, replicates: Replicates, metric: Metric
+) -> AnyArray | None:
+    """Return predictions by which models are compared; None if they cannot be.
+
+    Probabilities if the metric scores them, else class codes (of each output if there are several),
+    else the values of a single regression output.
+    """
+    computed, classes = predictions.computed, replicates.classes
+    if classes is None:
+        return _comparable_outputs(computed, np.asarray(replicates.rows.y))
+    if "predict_proba" in computed and metric.row_loss is not None:
+        return computed["predict_proba"].astype(np.float32)
+    if "predict" in computed:
+        return np.searchsorted(classes, computed["predict"]).astype(np.int16)
+    values = computed.get("decision_function", computed.get("predict_proba"))
+    if values is None:
+        return None
+    codes = values.argmax(axis=1) if values.ndim == 2 else values > 0
+    return codes.astype(np.int16)
+
+
+def _comparable_outputs(computed: Mapping[str, Any], y: AnyArray) -> AnyArray | None:
+    values, probabilities = computed.get("predict"), computed.get("predict_proba")
+    if values is not None and values.ndim == 2 and values.dtype.kind != "f":
+        columns = zip(y.T, values.T, strict=True)
+        codes = [np.searchsorted(np.unique(labels), column) for labels, column in columns]
+        return np.column_stack(codes).astype(np.int16)
+    if values is not None and values.ndim == 1 and values.dtype.kind == "f":
+        return _as_float32(values)
+    if isinstance(probabilities, list):
+        return np.column_stack([one.argmax(axis=1) for one in probabilities]).astype(np.int16)
+    return None
+
+
+def _zero_one_losses(labels: AnyArray, rows: ValidationSet, classes: AnyArray | None) -> Floats:
+    """Return 1 for each misclassified row; with soft labels the probability of the others."""
+    if rows.class_probabilities is not None:
+        assert classes is not None
+        codes = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
+        hit = rows.class_probabilities[np.arange(len(codes)), codes]
+        return (1.0 - hit).astype(np.float32)
+    wrong = np.asarray(labels) != np.asarray(rows.y)
+    return (wrong.any(axis=1) if wrong.ndim == 2 else wrong).astype(np.float32)
+
+
+def _log_losses(values: AnyArray, rows: ValidationSet, classes: AnyArray | None) -> Floats:
+    """Return the negative log-probability of each row's label, averaged over soft labels."""
+    assert classes is not None
+    probabilities = np.asarray(values, dtype=np.float64)
+    eps = np.finfo(probabilities.dtype).eps
+    logs = np.log(np.clip(probabilities / probabilities.sum(axis=1, keepdims=True), eps, 1.0))
+    if rows.class_probabilities is not None:
+        return -np.sum(rows.class_probabilities * logs, axis=1).astype(np.float32)
+    return -logs[np.arange(len(logs)), np.searchsorted(classes, rows.y)].astype(np.float32)
+
+
+def _squared_losses(values: AnyArray, rows: ValidationSet, classes: AnyArray | None) -> Floats:
+    return _mean_over_outputs((np.asarray(values) - rows.y) ** 2)
+
+
+def _absolute_losses(values: AnyArray, rows: ValidationSet, classes: AnyArray | None) -> Floats:
+    return _mean_over_outputs(np.abs(np.asarray(values) - rows.y))
+
+
+def _mean_over_outputs(losses: AnyArray) -> Floats:
+    return _as_float32(losses.mean(axis=1) if losses.ndim == 2 else losses)
+
+
+def _as_float32(values: AnyArray) -> Floats:
+    """Return values in single precision, unless they are too large or too small for it."""
+    largest = np.abs(values).max(initial=0.0)
+    fits = largest == 0.0 or FLOAT32_SAFE <= largest <= 1.0 / FLOAT32_SAFE
+    return values.astype(np.float32) if fits else values
+
+
+_ROW_LOSSES = {
+    "accuracy": RowLoss("predict", _zero_one_losses, 1.0),
+    "neg_log_loss": RowLoss("predict_proba", _log_losses, 0.0, needs_classes=True),
+    "neg_mean_squared_error": RowLoss("predict", _squared_losses, 0.0),
+    "neg_mean_absolute_error": RowLoss("predict", _absolute_losses, 0.0),
+}
+_LABEL_METRICS = (
+    "accuracy",
+    "balanced_accuracy",
+    "f1",
+    "jaccard",
+    "matthews_corrcoef",
+    "precision",
+    "recall",
+)
+_PROPORTIONS = (
+    "accuracy",
+    "average_precision",
+    "balanced_accuracy",
+    "f1",
+    "jaccard",
+    "precision",
+    "recall",
+    "roc_auc",
+    "top_k_accuracy",
+)
