@@ -480,9 +480,7 @@ def score_on(
     return scores, errors
 
 
-def _trial_loo(
-    run: Run, trial: Trial, model: Any, predictions: LOOPredictions | None
-) -> LOOScores:
+def _trial_loo(run: Run, trial: Trial, model: Any, predictions: LOOPredictions | None) -> LOOScores:
     rows, metrics = trial.training_rows, run.training_metrics
     X, _, params = _training_data(run, trial.candidate, rows)
     y = run.y if rows is None else run.y[rows]

@@ -127,7 +127,9 @@ def results_table(
     error_score = np.nan if run.error_score == "raise" else run.error_score
     for name in metric_names(results):
         missing = np.full(run.replicates.n_replicates, error_score, dtype=np.float64)
-        splits = np.array([r.scores[name].replicates if name in r.scores else missing for r in results])
+        splits = np.array(
+            [r.scores[name].replicates if name in r.scores else missing for r in results]
+        )
         means = np.where(np.isnan(corrected[name]), splits.mean(axis=1), corrected[name])
         splits = splits + (means - splits.mean(axis=1))[:, None]
         columns |= {f"split{r}_test_{name}": column for r, column in enumerate(splits.T)}
@@ -185,9 +187,7 @@ def _param_columns(params: list[dict[str, Any]]) -> dict[str, Any]:
 def _common_dtype(values: list[Any]) -> Any:
     if all(isinstance(value, bool | np.bool_) for value in values):
         return np.bool_
-    is_number = [
-        isinstance(v, int | float | np.number) and not isinstance(v, bool) for v in values
-    ]
+    is_number = [isinstance(v, int | float | np.number) and not isinstance(v, bool) for v in values]
     if all(is_number):
         return np.result_type(*[np.asarray(value) for value in values])
     return object

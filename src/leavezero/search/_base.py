@@ -1,78 +1,152 @@
-"""The face that all searches share."""
+"""Base class of all searches."""
 
+import time
+import warnings
 from abc import abstractmethod
-from contextlib import AbstractContextManager, closing, nullcontext
+from collections.abc import Callable
+from contextlib import ExitStack
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier, is_regressor
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
-from leavezero._random import seed_sequence
-from leavezero._typing import AnyArray, RandomState, Table
-from leavezero.engine import (
+from leavezero._random import integer_seed, seed_sequence, stream
+from leavezero._tables import take_rows
+from leavezero._typing import AnyArray, Ints, RandomState, Table
+from leavezero._warning import warn_caller
+from leavezero.augment import ValidationSet, resolve_augmenter, takes_unlabeled
+from leavezero.diagnostics import WARNING_CODES, Check, CheckInputs, DiagnosticReport, run_checks
+from leavezero.evaluation import (
     ESTIMATOR,
-    AllModels,
-    BestModel,
+    SINGLE,
+    Candidate,
+    CandidateFactory,
+    CheckpointedResults,
+    Evaluation,
+    Finalists,
     HighestScore,
-    Job,
-    Journal,
-    Keeper,
-    Limits,
-    NoModel,
-    OpenJournal,
-    Planner,
+    Metric,
+    ModelStore,
     Replicates,
-    Rule,
+    Run,
+    Scoring,
+    Selected,
+    SelectionRule,
+    SingleRound,
     Strategy,
-    crew_for,
-    identity,
-    prepare_workers,
-    resolve_limits,
+    evaluate,
+    fit_candidate,
+    loo_unsupported_reason,
+    make_folds,
+    permutation_scores,
     resolve_rule,
     resolve_scoring,
-    run,
-    until_separated,
+    sample_replicates,
+    search_identity,
+    select,
 )
-from leavezero.search._checks import (
-    AUTO,
-    check_auto_replicates,
-    check_confirm,
-    check_data,
-    check_error_score,
-    check_estimator_kind,
-    check_journal,
-    check_n_jobs,
-    check_own_rows,
-    check_pairwise,
+from leavezero.exceptions import CandidateFailedWarning, SmallClassWarning
+from leavezero.execution import (
+    Checkpoint,
+    Limits,
+    OpenCheckpoint,
+    limited_threads,
+    resolve_limits,
+)
+from leavezero.search._parameter_checks import (
+    check_checkpoint,
+    check_index,
+    check_parameters,
     check_refit,
-    check_verbose,
-    scoring_names,
+    check_target,
+    metric_names,
 )
-from leavezero.search._conclusion import ConclusionMixin
-from leavezero.search._draw import DrawMixin
-from leavezero.search._job import job_of, the_data
-from leavezero.search._labels import Labels, configured, has_marker, read_labels, sortable
-from leavezero.search._monitor import CallbackSupportMixin, Monitor, with_callbacks
-from leavezero.search._report import ReportMixin
-from leavezero.search._routing import Routed, route_fit, router
-from leavezero.search._trust import TrustMixin
-from leavezero.search._unseen import looks_at_unseen
-from leavezero.search._winner import WinnerMixin
-
-
-class BaseSearchLZO(
-    DrawMixin,
-    ConclusionMixin,
-    ReportMixin,
-    TrustMixin,
-    WinnerMixin,
+from leavezero.search._progress import (
     CallbackSupportMixin,
-    MetaEstimatorMixin,
-    BaseEstimator,
-):
-    """Base of all searches: a subclass says which strategy proposes candidates.
+    Progress,
+    failures,
+    log,
+    report_failures,
+    with_callbacks,
+)
+from leavezero.search._routing import (
+    RoutedParams,
+    make_router,
+    route_fit,
+    route_score,
+    with_params,
+)
+from leavezero.search._summary import search_fragment, search_page, search_summary
+from leavezero.search._unlabeled_target import (
+    Target,
+    distinct_estimators,
+    final_estimator,
+    read_target,
+    sortable_codes,
+)
+
+AUTO_FINALISTS = 5  # cross-validated at most with cv_finalists="auto"
+KEPT_CELLS = 2**27  # per-row scores kept for statistics: half a gibibyte in single precision
+COMPARED_ROWS = 5_000  # validation rows by which models are compared
+N_PERMUTED = 2  # candidates fitted to permuted targets by diagnose(permutation=True)
+
+
+@dataclass(frozen=True, eq=False)
+class _Request:
+    """The checked parameters of one call of ``fit``."""
+
+    X: Table
+    target: Target
+    params: RoutedParams
+    scoring: Scoring
+    rule: SelectionRule
+    factory: CandidateFactory
+    strategy: Strategy
+    root: np.random.SeedSequence
+    limits: Limits | None
+    checkpoint: Checkpoint | None
+    use_loo: bool
+    finalists: Finalists | None
+
+
+@dataclass(frozen=True, eq=False)
+class FittedState:
+    """What a fitted search keeps for diagnostics and reports.
+
+    It refers to the training data: copies of a search share it, pickles leave it out.
+    """
+
+    run: Run
+    selected: Selected
+    groups: AnyArray | None
+    root: np.random.SeedSequence
+    reports: dict[str, DiagnosticReport] = field(default_factory=dict)  # computed once
+
+
+def _best_estimator_has(method: str) -> Callable[["BaseSearchLZO"], bool]:
+    """Return a check that the best estimator, or before fit the estimator, has a method."""
+
+    def check(self: "BaseSearchLZO") -> bool:
+        if not self.refit:
+            raise AttributeError(
+                f"{type(self).__name__} has refit=False and keeps no estimator. {method} requires "
+                "refit=True."
+            )
+        getattr(getattr(self, "best_estimator_", self._representative()), method)
+        return True
+
+    return check
+
+
+class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
+    """Base class of all searches; a subclass implements the strategy that proposes candidates.
 
     Examples
     --------
@@ -82,198 +156,659 @@ class BaseSearchLZO(
     True
     """
 
+    estimator: Any
+
     def __init__(
         self,
-        estimator: Any,
         *,
         augmenter: Any = "auto",
-        n_replicates: int | str = 10,
-        validation_size: float = 1.0,
-        unseen: str = "auto",
+        n_replicates: int = 10,
+        validation_size: float | str = "auto",
+        loo: bool | str = "auto",
         scoring: Any = None,
         refit: Any = True,
         select: Any = "best",
-        confirm: int | str | None = None,
-        confirm_cv: Any = 5,
+        cv_finalists: int | str | None = None,
+        cv: Any = 5,
         error_score: Any = float("nan"),
         return_train_score: bool = False,
         n_jobs: int | None = None,
         random_state: RandomState = None,
         verbose: int = 0,
-        journal: Any = None,
+        checkpoint: Any = None,
         timeout: float | None = None,
         time_budget: float | None = None,
         memory_limit: int | str | None = None,
     ) -> None:
-        self.estimator = estimator
         self.augmenter = augmenter
         self.n_replicates = n_replicates
         self.validation_size = validation_size
-        self.unseen = unseen
+        self.loo = loo
         self.scoring = scoring
         self.refit = refit
         self.select = select
-        self.confirm = confirm
-        self.confirm_cv = confirm_cv
+        self.cv_finalists = cv_finalists
+        self.cv = cv
         self.error_score = error_score
         self.return_train_score = return_train_score
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
-        self.journal = journal
+        self.checkpoint = checkpoint
         self.timeout = timeout
         self.time_budget = time_budget
         self.memory_limit = memory_limit
 
     @abstractmethod
     def _strategy(
-        self, planner: Planner, target: AnyArray, root: np.random.SeedSequence
+        self, factory: CandidateFactory, y: AnyArray, root: np.random.SeedSequence
     ) -> Strategy:
-        """Return what proposes candidates; chance comes from a stream of the root."""
+        """Return what proposes candidates; randomness comes from a stream of the root."""
 
-    def _template(self) -> Any:
-        """Return the estimator whose kind is the search's own."""
+    def _representative(self) -> Any:
+        """Return the estimator that determines whether this is a classifier or a regressor."""
         return self.estimator
 
-    def _members(self) -> dict[str, Any]:
+    def _estimators(self) -> dict[str, Any]:
         """Return all estimators by name."""
         return {ESTIMATOR: self.estimator}
 
     @with_callbacks
     def fit(self, X: Table, y: AnyArray | None = None, **params: Any) -> Self:
-        """Fit every candidate once, on all the data, and keep the best (Li et al., Algorithm 1).
+        """Fit every candidate once, on all rows, and keep the best (Li et al., Algorithm 1).
 
         Parameters
         ----------
-        X : array, frame, sparse matrix or sequence of strings
-            The features, as far as the estimator and the augmenter take them.
+        X : array, dataframe, sparse matrix or sequence of strings
+            The features, as far as the estimator and the augmenter support them.
         y : array of shape (n_samples,) or (n_samples, n_outputs)
-            The target: classes for a classifier, numbers for a regressor.
+            The target.
         **params : dict
-            ``groups`` for the augmenter and the folds of ``confirm``; everything else for the
-            estimator's ``fit``. ``sample_weight`` weighs the scores too: a new row has the mean
-            weight of its origins, and where an augmenter knows no origins V is drawn from the
-            weighted data. With scikit-learn's metadata routing enabled each goes where it was
-            requested.
+            ``groups`` is passed to the augmenter and to the splitter ``cv``, everything else to the
+            estimator's ``fit``. ``sample_weight`` also weights the scores: a generated row has the
+            mean weight of its source rows, and if an augmenter reports none, the validation set is
+            sampled from the weighted training data. With scikit-learn's metadata routing enabled,
+            each parameter goes where it was requested.
 
         Returns
         -------
         self
         """
-        owner = type(self).__name__
-        self._forget()
-        limits = resolve_limits(self.timeout, self.time_budget, self.memory_limit, owner)
-        check_estimator_kind(self._template(), owner, own_score=self.scoring is None)
-        check_error_score(self.error_score, owner)
-        check_verbose(self.verbose, owner)
-        check_n_jobs(self.n_jobs, owner)
-        scoring = resolve_scoring(self.scoring, owner)
-        check_refit(self.refit, scoring_names(self.scoring), scoring.several, owner)
-        check_confirm(self.confirm, self.refit, owner)
-        rule = resolve_rule(self.select, owner)
-        where = check_journal(self.journal, self.random_state, owner)
-        if self.unseen != "only":
-            check_pairwise(self._template(), self.augmenter, owner)
-            check_own_rows(self.augmenter, owner)
-        members = self._members().values()
-        semi_supervised = has_marker(members)
-        target = check_data(self._template(), X, y, owner, semi_supervised=semi_supervised)
-        routed = route_fit(self, params, scoring, self._members(), len(target))
-        root = seed_sequence(self.random_state)
-        planner = Planner(owner)
-        strategy = self._strategy(planner, sortable(target), root)
-        labels = Labels(target)
-        if semi_supervised:
-            labels = read_labels(configured(planner.candidates) or members, target, owner)
-        target, labeled = labels.target, labels.rows
-        check_auto_replicates(
-            self.n_replicates, strategy, journal=where is not None, limits=limits, owner=owner
-        )
-        looks = looks_at_unseen(self, planner, routed)
-        confirmation = self._confirmation(target, labeled, routed, root)
-        if limits.any:
-            prepare_workers()  # they take seconds, in which V is drawn
-        self.draw_time_ = 0.0
-        if self.unseen == "only":
-            augmenter, replicates = None, the_data(self._template(), X, target, labeled)
-        else:
-            augmenter, replicates = self._draw(X, labels, routed, planner, strategy, root)
-
-        def job_with(rows: Replicates) -> Job:
-            given = (scoring, routed, strategy, root)
-            return job_of(self, X, labels, rows, *given, looks=looks)
-
-        job = job_with(replicates)
-        monitor = Monitor(self, X, target, next(iter(routed.fit.values())), strategy.n_trials)
-        self.scorer_ = scoring.scorers
-        self.augmenter_ = augmenter
-        opened = self._opened(where, job, planner, augmenter, routed, limits)
-        with opened as journal, closing(self._keeper(rule, looks)) as own:
-            keeper = own if journal is None else journal.keeper(own)
-            fits: dict[str, Any] = {"n_jobs": self.n_jobs, "journal": journal}
-            with crew_for(job, limits, owner=owner, **fits) as crew:
-                outcome = run(job, strategy, keeper, watch=monitor.hear, crew=crew, **fits)
-            if self.n_replicates == AUTO and not replicates.given:
-                job, outcome = until_separated(
-                    job,
-                    outcome,
-                    keeper,
-                    lambda drawn, most: job_with(self._more(augmenter, drawn, most, root)),
-                    self.n_jobs,
-                )
-            self.validation_set_ = None if augmenter is None else job.replicates.rows
-            self.n_splits_ = job.replicates.n_replicates
-            interrupt = self._conclude(job, outcome, keeper, rule, routed, confirmation, root)
-        monitor.end()
+        self._reset()
+        request = self._prepare(X, y, params)
+        run = self._sample_validation_set(request)
+        progress = Progress(self, X, request.target.values, params, request.strategy.n_trials)
+        with ExitStack() as resources:
+            models = resources.enter_context(ModelStore(self._models_to_keep(request, run)))
+            checkpoint = self._open_checkpoint(request, run, resources)
+            evaluation = evaluate(
+                run,
+                request.strategy,
+                models,
+                n_jobs=self.n_jobs,
+                limits=request.limits,
+                checkpoint=checkpoint,
+                on_result=progress.on_result,
+            )
+            interrupt = self._select(request, run, evaluation, models)
+        progress.end()
         if interrupt is not None:
             raise interrupt
         return self
 
-    def _forget(self) -> None:
-        """Drop what an earlier fit learned, of which a fit that fails would leave a part."""
-        kept = ("_kept", "_told")
-        learned = [n for n in vars(self) if n in kept or (n[-1] == "_" and n[0] != "_")]
-        for name in learned:
+    def _reset(self) -> None:
+        """Delete the attributes of an earlier fit, so that a failed fit leaves none of them."""
+        for name in [n for n in vars(self) if n == "_state" or (n[-1] == "_" and n[0] != "_")]:
             delattr(self, name)
 
-    def _opened(
-        self,
-        where: Journal | None,
-        job: Job,
-        planner: Planner,
-        augmenter: Any,
-        routed: Routed,
-        limits: Limits,
-    ) -> AbstractContextManager[OpenJournal | None]:
-        """Return the journal of this search, or raise if the file is another's."""
-        if where is None:
-            return nullcontext()
-        parts = identity(
-            job,
-            self._members(),
-            planner.candidates,
-            augmenter,
-            random_state=self.random_state,
-            groups=routed.groups,
+    def _prepare(self, X: Table, y: AnyArray | None, params: dict[str, Any]) -> _Request:
+        """Check parameters and data, route metadata, derive seeds, propose candidates."""
+        owner, estimator = type(self).__name__, self._representative()
+        limits = resolve_limits(self.timeout, self.time_budget, self.memory_limit, owner)
+        scoring = resolve_scoring(self.scoring, owner)
+        check_parameters(self, estimator, metric_names(self.scoring))
+        rule = resolve_rule(self.select, owner)
+        checkpoint = check_checkpoint(self.checkpoint, self.random_state, owner)
+        estimators = self._estimators()
+        semi_supervised = any(takes_unlabeled(final_estimator(e)) for e in estimators.values())
+        values = check_target(estimator, X, y, owner, semi_supervised=semi_supervised)
+        routed = route_fit(self, params, scoring, estimators, len(values))
+        root = seed_sequence(self.random_state)
+        factory = CandidateFactory(owner)
+        target = Target(values)
+        strategy = self._strategy(
+            factory, sortable_codes(values) if semi_supervised else values, root
         )
-        return OpenJournal(where, job, parts, type(self).__name__, limits)
+        if semi_supervised:
+            configured = distinct_estimators(factory.candidates) or estimators.values()
+            target = read_target(configured, values, owner)
+        self.scorer_ = scoring.scorers
+        return _Request(
+            X,
+            target,
+            routed,
+            scoring,
+            rule,
+            factory,
+            strategy,
+            root,
+            limits if limits.any else None,
+            checkpoint,
+            self._uses_loo(factory, routed),
+            self._finalists(target, routed, root),
+        )
 
-    def _keeper(self, rule: Rule, looks: bool) -> Keeper:
-        if not self.refit and self.n_replicates != AUTO:
-            return NoModel()
-        # A score that waits for the word on other candidates is not known when the model is.
-        by_score = isinstance(rule, HighestScore) and self.confirm is None
-        by_score = by_score and (not looks or self.unseen == "only") and self.n_replicates != AUTO
-        return BestModel() if by_score and not callable(self.refit) else AllModels()
+    def _uses_loo(self, factory: CandidateFactory, params: RoutedParams) -> bool:
+        """Return whether any candidate may have leave-one-out predictions."""
+        if self.loo is False:
+            return False
+        if self.loo == "only" and params.groups is not None:
+            raise ValueError(
+                f'loo="only" of {type(self).__name__} leaves out single rows and cannot be used '
+                "with groups. Use loo=False."
+            )
+        if self._no_loo_reason(params) is not None:
+            return False
+        candidates = factory.candidates or [
+            CandidateFactory("").candidate(self._representative(), {})
+        ]
+        return self.loo == "only" or any(_loo_reason(c, params) is None for c in candidates)
+
+    def _no_loo_reason(self, params: RoutedParams) -> str | None:
+        """Return why no candidate gets a LOO score, whatever its model type."""
+        if params.groups is not None:
+            return "rows are grouped, and leaving out single rows would leak"
+        if self.loo == "auto" and hasattr(self.augmenter, "fixed_rows"):
+            return "the validation set was given"
+        return None
+
+    def _finalists(
+        self, target: Target, params: RoutedParams, root: np.random.SeedSequence
+    ) -> Finalists | None:
+        if self.cv_finalists is None:
+            return None
+        y = target.values
+        is_classification = is_classifier(self._representative()) or y.dtype.kind != "f"
+        folds = make_folds(
+            self.cv,
+            y,
+            params.groups,
+            target.labeled,
+            is_classification=is_classification and y.ndim == 1,
+            seed=integer_seed(root, "candidate"),
+            owner=type(self).__name__,
+        )
+        is_auto = isinstance(self.cv_finalists, str)
+        return Finalists(AUTO_FINALISTS if is_auto else int(self.cv_finalists), folds)
+
+    def _sample_validation_set(self, request: _Request) -> Run:
+        """Sample the validation set; return the data and options that all candidates share."""
+        started = time.perf_counter()
+        target, root = request.target, request.root
+        self.augmenter_, replicates = None, _training_replicates(self._representative(), request)
+        training = replicates
+        if self.loo != "only":
+            self.augmenter_, replicates = self._replicates(request)
+        self.augment_time_ = time.perf_counter() - started
+        self.validation_set_ = None if self.augmenter_ is None else replicates.rows
+        self.n_splits_ = replicates.n_replicates
+        n_rows, n_trials = len(replicates.rows), request.strategy.n_trials
+
+        def metrics_for(rows: Replicates | None) -> dict[str, Metric]:
+            return {
+                name: with_params(metric, request.params.score[name], len(target.values), rows)
+                for name, metric in request.scoring.metrics.items()
+            }
+
+        return Run(
+            request.X,
+            target.values,
+            replicates,
+            metrics=metrics_for(None if self.loo == "only" else replicates),
+            main_metric=self._main_metric(request.scoring),
+            seed=integer_seed(root, "candidate"),
+            fit_params=request.params.fit,
+            training_metrics=metrics_for(None),
+            training_set=training if self.return_train_score else None,
+            kept_rows=_sample_rows(n_rows, KEPT_CELLS // n_trials, root),
+            compared_rows=_sample_rows(n_rows, COMPARED_ROWS, root),
+            use_loo=request.use_loo,
+            use_validation_set=self.loo != "only",
+            labeled=target.labeled,
+            unlabeled_marker=target.original_marker,
+            error_score=self.error_score,
+        )
+
+    def _replicates(self, request: _Request) -> tuple[Any, Replicates]:
+        """Return the fitted augmenter and the replicates that it generated."""
+        target, owner = request.target, type(self).__name__
+        augmenter = self.augmenter
+        if target.original_marker and hasattr(augmenter, "unlabeled"):
+            augmenter = clone(augmenter).set_params(unlabeled=target.marker)
+        resolved = resolve_augmenter(
+            augmenter,
+            request.X,
+            target.values,
+            request.params.groups,
+            unlabeled=None if target.labeled is None else target.marker,
+            candidate_types={type(final_estimator(e)) for e in self._estimators().values()},
+        )
+        log(
+            f"{owner}: validation set generated by {resolved.augmenter!r} ({resolved.reason}).",
+            1,
+            self.verbose,
+        )
+        is_regression = is_regressor(self._representative())
+        with warnings.catch_warnings():
+            if is_regression:  # targets with few distinct values are generated one by one
+                warnings.filterwarnings("ignore", "Class ", SmallClassWarning)
+            fitted, replicates = sample_replicates(
+                resolved.augmenter,
+                request.X,
+                target.values,
+                sample_weight=request.params.sample_weight,
+                groups=request.params.groups,
+                n_replicates=self.n_replicates,
+                validation_size=self.validation_size,
+                root=request.root,
+                owner=owner,
+            )
+        if is_regression and replicates.rows.class_probabilities is None:
+            replicates = replace(replicates, classes=None)
+        if replicates.weighted and request.params.weights_differ:
+            raise ValueError(
+                f"The metrics of {owner} have different weights, which requires an augmenter whose "
+                "rows have source rows, such as LabelInvariantMixup()."
+            )
+        return fitted, replicates
+
+    def _main_metric(self, scoring: Scoring) -> str | None:
+        """Return the metric that selects the best; None if a callable does."""
+        may_be_named = scoring.multimetric or callable(self.scoring)
+        if isinstance(self.refit, str) and may_be_named:
+            return self.refit
+        return None if scoring.multimetric else SINGLE
+
+    def _models_to_keep(self, request: _Request, run: Run) -> str:
+        if not self.refit:
+            return "none"
+        # A result's score is final at once if nothing is corrected when all results are known.
+        is_final = not run.use_validation_set or not run.use_loo
+        is_final = is_final and run.replicates.reference_models is None
+        is_final = is_final and isinstance(request.strategy, SingleRound)
+        by_score = isinstance(request.rule, HighestScore) and not callable(self.refit)
+        return "best" if is_final and by_score and request.finalists is None else "all"
+
+    def _open_checkpoint(
+        self, request: _Request, run: Run, resources: ExitStack
+    ) -> CheckpointedResults | None:
+        if request.checkpoint is None:
+            return None
+        identity = search_identity(run, self.random_state, request.params.groups)
+        store = OpenCheckpoint(request.checkpoint, identity, type(self).__name__)
+        return CheckpointedResults(resources.enter_context(store), run)
+
+    def _select(
+        self, request: _Request, run: Run, evaluation: Evaluation, models: ModelStore
+    ) -> KeyboardInterrupt | None:
+        """Set the fitted attributes; return the interrupt that ended the search, if any."""
+        interrupt = evaluation.interrupt
+        results = evaluation.results
+        if interrupt is not None and not results:
+            return interrupt
+        if interrupt is None:
+            report_failures(results, run, type(self).__name__)
+            selected, interrupt = self._select_finalist(request, run, evaluation)
+        else:
+            selected = select(run, results, request.rule, request.root)
+        if not run.use_loo and self.loo is not False:
+            self._add_loo_notes(selected.table, [r.trial.candidate for r in results], request)
+        self._state = FittedState(run, selected, request.params.groups, request.root)
+        self.cv_results_ = selected.table
+        self.failures_ = failures(results)
+        self.tasks_ = evaluation.tasks
+        self.fit_counts_ = {
+            "candidate": evaluation.n_fits,
+            "auxiliary": getattr(self.augmenter_, "n_fits_", 0),
+            "cv": selected.n_cv_fits,
+            "refit": 0,
+        }
+        self._set_best(run, selected, evaluation, models)
+        self.n_fits_ = sum(self.fit_counts_.values())
+        return interrupt
+
+    def _select_finalist(
+        self, request: _Request, run: Run, evaluation: Evaluation
+    ) -> tuple[Selected, KeyboardInterrupt | None]:
+        """Return the selection, by cross-validation of the finalists if that is requested."""
+        args = (run, evaluation.results, request.rule, request.root)
+        if request.finalists is None:
+            return select(*args), None
+        if self.cv_finalists == "auto":
+            selected = select(*args)
+            state = FittedState(run, selected, request.params.groups, request.root)
+            checks = self._warning_checks(state)
+            for check in checks:
+                log(
+                    f"{type(self).__name__}: cross-validating finalists. {check.message}",
+                    1,
+                    self.verbose,
+                )
+            if not checks:
+                return selected, None
+        if evaluation.budget_spent:
+            warn_caller(
+                f"time_budget of {type(self).__name__} was spent before the finalists were "
+                "cross-validated; the best is selected without.",
+                CandidateFailedWarning,
+            )
+            return select(*args), None
+        try:
+            return select(*args, finalists=request.finalists, n_jobs=self.n_jobs), None
+        except KeyboardInterrupt as interrupt:
+            return select(*args), interrupt
+
+    def _add_loo_notes(
+        self, table: dict[str, Any], candidates: list[Candidate], request: _Request
+    ) -> None:
+        """Add the LOO columns with the reason why no candidate has a LOO score."""
+        reason = self._no_loo_reason(request.params)
+        notes = [
+            reason or _loo_reason(c, request.params) or "unsupported before its parameters were set"
+            for c in candidates
+        ]
+        for name in [name for name in table if name.startswith("mean_test_")]:
+            table[name.replace("test", "loo", 1)] = np.full(len(candidates), np.nan)
+        table["loo_method"] = np.full(len(candidates), None, dtype=object)
+        table["loo_note"] = np.array(notes, dtype=object)
+
+    def _set_best(
+        self, run: Run, selected: Selected, evaluation: Evaluation, models: ModelStore
+    ) -> None:
+        table, owner = selected.table, type(self).__name__
+        names = [name[len("mean_test_") :] for name in table if name.startswith("mean_test_")]
+        self.multimetric_ = isinstance(self.scorer_, dict) or names not in ([], [SINGLE])
+        if callable(self.scoring) and names:  # its names are known now
+            check_refit(self.refit, names, self.multimetric_, owner)
+        if selected.selection is not None:
+            self.selection_ = selected.selection
+        if callable(self.refit):
+            self.best_index_ = check_index(self.refit(table), evaluation.results, owner)
+        elif selected.selection is not None:
+            self.best_index_ = selected.selection.index
+            main = self.refit if self.multimetric_ else SINGLE
+            self.best_score_ = float(table[f"mean_test_{main}"][self.best_index_])
+        else:
+            return
+        self.best_params_ = table["params"][self.best_index_]
+        if not self.refit:
+            return
+        self.refit_time_ = 0.0
+        trial = evaluation.results[self.best_index_].trial
+        stored = models.get(trial.row)
+        if stored is not None and not stored[1]:
+            self.best_estimator_ = stored[0]
+        else:  # only its predictions were computed, or its scores are from a checkpoint
+            started = time.perf_counter()
+            with limited_threads():
+                self.best_estimator_ = fit_candidate(run, trial.candidate, trial.training_rows)
+            self.refit_time_ = time.perf_counter() - started
+            self.fit_counts_ = self.fit_counts_ | {"refit": 1}
+        if hasattr(self.best_estimator_, "feature_names_in_"):
+            self.feature_names_in_ = self.best_estimator_.feature_names_in_
+
+    # Diagnostics and reports
+
+    def diagnose(self, *, permutation: bool = False) -> DiagnosticReport:
+        """Check how far the scores of this search can be trusted.
+
+        Parameters
+        ----------
+        permutation : bool, default=False
+            Whether to fit the best two candidates once more, to permuted targets, and check that
+            the validation set scores them at chance. These fits are counted in ``fit_counts_``.
+
+        Returns
+        -------
+        DiagnosticReport
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_wine
+        >>> from sklearn.neighbors import KNeighborsClassifier
+        >>> from leavezero import GridSearchLZO
+        >>> X, y = load_wine(return_X_y=True)
+        >>> grid = {"n_neighbors": [1, 5, 9, 15]}
+        >>> search = GridSearchLZO(KNeighborsClassifier(), grid, random_state=0).fit(X, y)
+        >>> search.diagnose()["LZ01"].level
+        'ok'
+        """
+        check_is_fitted(self, "cv_results_")
+        if not hasattr(self, "_state"):
+            raise ValueError(
+                f"This {type(self).__name__} was pickled without its training data. Call diagnose() "
+                "before the search is saved."
+            )
+        started = time.perf_counter()
+        inputs = self._check_inputs(self._state)
+        if permutation:
+            inputs = replace(inputs, permutation=self._permutation_scores(inputs))
+        with limited_threads():
+            report = run_checks(inputs)
+        return replace(report, seconds=time.perf_counter() - started)
+
+    def summary(
+        self,
+        *,
+        with_rows: bool = False,
+        diagnostics: DiagnosticReport | None = None,
+        title: str | None = None,
+        command: str | None = None,
+    ) -> dict[str, Any]:
+        """Return the content of the report as one plain dict, ready for JSON.
+
+        Parameters
+        ----------
+        with_rows : bool, default=False
+            Whether to include single rows of the data.
+        diagnostics : DiagnosticReport or None, default=None
+            The checks; None runs :meth:`diagnose`.
+        title : str or None, default=None
+            The heading; None for the names of the search and the estimator.
+        command : str or None, default=None
+            The shell command that repeats the run, if there is one.
+
+        Returns
+        -------
+        dict
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.svm import SVC
+        >>> from leavezero import GridSearchLZO
+        >>> X, y = load_iris(return_X_y=True)
+        >>> search = GridSearchLZO(SVC(), {"C": [0.001, 1]}, n_replicates=1, random_state=0)
+        >>> search.fit(X, y).summary()["choice"]["label"]
+        'C=1'
+        """
+        check_is_fitted(self, "cv_results_")
+        return search_summary(
+            self, with_rows=with_rows, diagnostics=diagnostics, title=title, command=command
+        )
+
+    def to_html(self, path: str | Path | None = None, **options: Any) -> str:
+        """Return the report as one self-contained HTML page.
+
+        Parameters
+        ----------
+        path : path or None, default=None
+            A file to write the page to.
+        **options : dict
+            Options of :meth:`summary`.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.svm import SVC
+        >>> from leavezero import GridSearchLZO
+        >>> X, y = load_iris(return_X_y=True)
+        >>> search = GridSearchLZO(SVC(), {"C": [0.001, 1]}, n_replicates=1, random_state=0)
+        >>> search.fit(X, y).to_html()[:15]
+        '<!doctype html>'
+        """
+        page = search_page(self.summary(**options))
+        if path is not None:
+            Path(path).write_text(page, encoding="utf-8")
+        return page
+
+    def _report_once(self) -> DiagnosticReport | None:
+        """Return the diagnostics, computed once per fit; None if the training data are gone."""
+        if not hasattr(self, "_state"):
+            return None
+        if "report" not in self._state.reports:
+            self._state.reports["report"] = self.diagnose()
+        return self._state.reports["report"]
+
+    def _check_inputs(self, state: FittedState) -> CheckInputs:
+        run = state.run
+        X, y, labeled = run.X, run.y, run.labeled
+        if labeled is not None:
+            if hasattr(self.augmenter_, "pseudo_labels_"):
+                y = self.augmenter_.pseudo_labels_
+            else:
+                X, y, labeled = take_rows(run.X, labeled), run.y[labeled], None
+        is_label_column = not is_regressor(self._representative()) and np.ndim(y) == 1
+        return CheckInputs(
+            X,
+            y,
+            run.replicates.classes if is_label_column else None,
+            self.validation_set_,
+            self.augmenter_,
+            candidates=state.selected.scores,
+            winner=getattr(self, "best_estimator_", None),
+            default_augmenter=isinstance(self.augmenter, str),
+            grouped=state.groups is not None,
+            labeled=labeled,
+            seed=integer_seed(state.root, "trust"),
+        )
+
+    def _warning_checks(self, state: FittedState) -> tuple[Check, ...]:
+        """Return the warnings for which cross-validation of the finalists is worth its cost."""
+        if state.selected.scores is None:
+            return ()
+        with limited_threads():
+            return run_checks(self._check_inputs(state), WARNING_CODES).warnings
+
+    def _permutation_scores(self, inputs: CheckInputs) -> Any:
+        state = self._state
+        if inputs.validation_set is None or inputs.candidates is None:
+            return None
+        if hasattr(self.augmenter_, "fixed_rows"):
+            return None
+        best = state.selected.best_candidates(N_PERMUTED)
+        scores = permutation_scores(state.run, best, self.augmenter_, state.root, state.groups)
+        n_fits = self.fit_counts_.get("permutation", 0) + len(scores.scores)
+        self.fit_counts_ = self.fit_counts_ | {"permutation": n_fits}
+        self.n_fits_ = sum(self.fit_counts_.values())
+        return scores
+
+    @property
+    def _repr_html_(self) -> Any:
+        """scikit-learn's diagram below the result of the search."""
+        diagram = super()._repr_html_
+        return lambda: search_fragment(self) + diagram()
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**options)
+        if "text/html" in bundle:
+            bundle["text/html"] = search_fragment(self) + bundle["text/html"]
+        return bundle
+
+    # Methods of the best estimator
+
+    @property
+    def classes_(self) -> AnyArray:
+        """Class labels of the best estimator."""
+        _best_estimator_has("classes_")(self)
+        return self._fitted_best().classes_
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of features seen during fit."""
+        if not hasattr(self, "best_estimator_"):
+            raise AttributeError(f"{type(self).__name__} has no n_features_in_ before fit.")
+        return int(self.best_estimator_.n_features_in_)
+
+    def score(self, X: Table, y: AnyArray | None = None, **params: Any) -> float:
+        """Return the score of the best estimator on X and y, by the metric of the search."""
+        _best_estimator_has("fit")(self)
+        estimator, scorer, name = self._fitted_best(), self.scorer_, SINGLE
+        if self.multimetric_:
+            if not isinstance(self.refit, str):
+                raise ValueError(
+                    f"score of {type(self).__name__} with several metrics requires refit to be the "
+                    f"name of one, got {self.refit!r}."
+                )
+            name = self.refit
+        if isinstance(scorer, dict):
+            scorer = scorer[name]
+        value = scorer(estimator, X, y, **route_score(self, params, name))
+        return float(value[name] if isinstance(value, dict) else value)
+
+    @available_if(_best_estimator_has("predict"))
+    def predict(self, X: Table) -> AnyArray:
+        """Call predict on the best estimator."""
+        return self._fitted_best().predict(X)
+
+    @available_if(_best_estimator_has("predict_proba"))
+    def predict_proba(self, X: Table) -> AnyArray:
+        """Call predict_proba on the best estimator."""
+        return self._fitted_best().predict_proba(X)
+
+    @available_if(_best_estimator_has("predict_log_proba"))
+    def predict_log_proba(self, X: Table) -> AnyArray:
+        """Call predict_log_proba on the best estimator."""
+        return self._fitted_best().predict_log_proba(X)
+
+    @available_if(_best_estimator_has("decision_function"))
+    def decision_function(self, X: Table) -> AnyArray:
+        """Call decision_function on the best estimator."""
+        return self._fitted_best().decision_function(X)
+
+    @available_if(_best_estimator_has("score_samples"))
+    def score_samples(self, X: Table) -> AnyArray:
+        """Call score_samples on the best estimator."""
+        return self._fitted_best().score_samples(X)
+
+    @available_if(_best_estimator_has("transform"))
+    def transform(self, X: Table) -> Table:
+        """Call transform on the best estimator."""
+        return self._fitted_best().transform(X)
+
+    @available_if(_best_estimator_has("inverse_transform"))
+    def inverse_transform(self, X: Table) -> Table:
+        """Call inverse_transform on the best estimator."""
+        return self._fitted_best().inverse_transform(X)
+
+    def _fitted_best(self) -> Any:
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_
+
+    # scikit-learn's protocols
 
     def get_metadata_routing(self) -> Any:
-        """Return who is asked for what, as scikit-learn's metadata routing wants it."""
+        """Return the metadata router."""
         scoring = resolve_scoring(self.scoring, type(self).__name__)
-        return router(self, self._members(), scoring)
+        return make_router(self, self._estimators(), scoring)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        inner = get_tags(self._template())
+        inner = get_tags(self._representative())
         tags.estimator_type = inner.estimator_type
         tags.classifier_tags = inner.classifier_tags
         tags.regressor_tags = inner.regressor_tags
@@ -284,7 +819,46 @@ class BaseSearchLZO(
         tags.input_tags.sparse = inner.input_tags.sparse
         return tags
 
+    def __getstate__(self) -> dict[str, Any]:
+        state: Any = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_state"}
 
-# Tools ask isinstance(search, BaseSearchCV); inheriting would bring its fit, which refits.
-# The class has no public address of its own: it is the base of the public GridSearchCV.
+    def __copy__(self) -> Self:
+        copied = type(self).__new__(type(self))
+        vars(copied).update(vars(self))  # unlike a pickle, with the training data
+        return copied
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        copied = self.__copy__()
+        memo[id(self)] = copied
+        if hasattr(self, "_state"):
+            memo[id(self._state)] = self._state
+        vars(copied).update({name: deepcopy(value, memo) for name, value in vars(self).items()})
+        return copied
+
+
+def _loo_reason(candidate: Candidate, params: RoutedParams) -> str | None:
+    fit_params = params.fit.get(candidate.estimator_name, {})
+    return loo_unsupported_reason(candidate.make_estimator(0), fit_params)
+
+
+def _training_replicates(estimator: Any, request: _Request) -> Replicates:
+    """Return the labeled training rows in the role of a validation set."""
+    X, y, labeled = request.X, request.target.values, request.target.labeled
+    if labeled is not None:
+        X, y = take_rows(X, labeled), y[labeled]
+    classes = np.unique(y) if is_classifier(estimator) and y.ndim == 1 else None
+    return Replicates(ValidationSet(X, y), 1, classes, fixed=True)
+
+
+def _sample_rows(n_rows: int, limit: int, root: np.random.SeedSequence) -> Ints | None:
+    """Return some row numbers, the same for all candidates; None if all are few enough."""
+    limit = max(1_000, limit)
+    if n_rows <= limit:
+        return None
+    return np.sort(stream(root, "some rows", limit).choice(n_rows, size=limit, replace=False))
+
+
+# Tools check isinstance(search, BaseSearchCV); inheriting from it would bring its fit. The class is
+# not public itself, but it is the base of the public GridSearchCV.
 GridSearchCV.__base__.register(BaseSearchLZO)

@@ -1,4 +1,4 @@
-"""One estimator's scores and responses on V, without a search."""
+"""Functions that score one estimator, without a search."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,7 +7,7 @@ import numpy as np
 
 from leavezero._typing import AnyArray, Floats, RandomState, Table
 from leavezero.augment import ValidationSet
-from leavezero.engine import in_blocks
+from leavezero.evaluation import predict_in_blocks
 from leavezero.search._grid import GridSearchLZO
 
 
@@ -18,8 +18,8 @@ def leave_zero_out_score(
     *,
     augmenter: Any = "auto",
     n_replicates: int = 10,
-    validation_size: float = 1.0,
-    unseen: str = "auto",
+    validation_size: float | str = "auto",
+    loo: bool | str = "auto",
     scoring: Any = None,
     params: dict[str, Any] | None = None,
     error_score: Any = np.nan,
@@ -29,22 +29,22 @@ def leave_zero_out_score(
 ) -> Floats:
     """Return the score of an estimator on each replicate of an augmented validation set.
 
-    The estimator is fitted once, on all the data; ``cross_val_score`` fits it K times on parts.
+    The estimator is fitted once, on all rows; ``cross_val_score`` fits it K times on parts.
 
     Parameters
     ----------
     estimator : classifier or regressor
-        What to fit; it is copied first.
-    X : array, frame, sparse matrix or sequence of strings
+        The estimator; it is cloned.
+    X : array, dataframe, sparse matrix or sequence of strings
         The features.
     y : array of shape (n_samples,) or (n_samples, n_outputs)
         The target.
     params : dict or None, default=None
-        What else ``GridSearchLZO.fit`` takes, for example ``sample_weight`` or ``groups``.
-    augmenter, n_replicates, validation_size, unseen, scoring, error_score, random_state
-        As for :class:`GridSearchLZO`; one metric.
+        Further parameters of ``GridSearchLZO.fit``, for example ``sample_weight`` or ``groups``.
+    augmenter, n_replicates, validation_size, loo, scoring, error_score, random_state
+        See :class:`GridSearchLZO`; one metric.
     timeout, memory_limit
-        As for :class:`GridSearchLZO`.
+        See :class:`GridSearchLZO`.
 
     Returns
     -------
@@ -63,16 +63,16 @@ def leave_zero_out_score(
     if not (scoring is None or isinstance(scoring, str) or callable(scoring)):
         raise ValueError(
             f"scoring of leave_zero_out_score must be one metric, got {scoring!r}. Use "
-            "leave_zero_out_validate for several."
+            "leave_zero_out_validate for several metrics."
         )
-    found = leave_zero_out_validate(
+    results = leave_zero_out_validate(
         estimator,
         X,
         y,
         augmenter=augmenter,
         n_replicates=n_replicates,
         validation_size=validation_size,
-        unseen=unseen,
+        loo=loo,
         scoring=scoring,
         params=params,
         error_score=error_score,
@@ -80,7 +80,7 @@ def leave_zero_out_score(
         timeout=timeout,
         memory_limit=memory_limit,
     )
-    return found["test_score"]
+    return results["test_score"]
 
 
 def leave_zero_out_validate(
@@ -90,8 +90,8 @@ def leave_zero_out_validate(
     *,
     augmenter: Any = "auto",
     n_replicates: int = 10,
-    validation_size: float = 1.0,
-    unseen: str = "auto",
+    validation_size: float | str = "auto",
+    loo: bool | str = "auto",
     scoring: Any = None,
     params: dict[str, Any] | None = None,
     return_train_score: bool = False,
@@ -106,25 +106,25 @@ def leave_zero_out_validate(
     Parameters
     ----------
     estimator, X, y, params
-        As for :func:`leave_zero_out_score`.
+        See :func:`leave_zero_out_score`.
     scoring : str, callable, list, dict or None, default=None
         One metric or several.
     return_train_score : bool, default=False
-        Whether to score the data themselves too.
+        Whether to return training scores too.
     return_estimator : bool, default=False
-        Whether to return the fitted model.
-    augmenter, n_replicates, validation_size, unseen, error_score, random_state
-        As for :class:`GridSearchLZO`.
+        Whether to return the fitted estimator.
+    augmenter, n_replicates, validation_size, loo, error_score, random_state
+        See :class:`GridSearchLZO`.
     timeout, memory_limit
-        As for :class:`GridSearchLZO`.
+        See :class:`GridSearchLZO`.
 
     Returns
     -------
     dict
-        ``test_score`` (with several metrics ``test_NAME``), an array with an entry for each
+        ``test_score`` (with several metrics ``test_NAME``), an array with one entry per
         replicate; ``fit_time`` and ``score_time``, each replicate's share of the one fit and of its
         scoring; on request ``train_score``, the same for all replicates, and ``estimator``, the one
-        model at every place.
+        fitted estimator repeated.
 
     Examples
     --------
@@ -132,8 +132,8 @@ def leave_zero_out_validate(
     >>> from sklearn.svm import SVC
     >>> from leavezero import leave_zero_out_validate
     >>> X, y = load_iris(return_X_y=True)
-    >>> found = leave_zero_out_validate(SVC(), X, y, n_replicates=3, random_state=0)
-    >>> sorted(found), found["test_score"].shape
+    >>> results = leave_zero_out_validate(SVC(), X, y, n_replicates=3, random_state=0)
+    >>> sorted(results), results["test_score"].shape
     (['fit_time', 'score_time', 'test_score'], (3,))
     """
     search = GridSearchLZO(
@@ -142,7 +142,7 @@ def leave_zero_out_validate(
         augmenter=augmenter,
         n_replicates=n_replicates,
         validation_size=validation_size,
-        unseen=unseen,
+        loo=loo,
         scoring=scoring,
         refit=(lambda results: 0) if return_estimator else False,
         error_score=error_score,
@@ -151,18 +151,18 @@ def leave_zero_out_validate(
         timeout=timeout,
         memory_limit=memory_limit,
     ).fit(X, y, **(params or {}))
-    table, n_found = search.cv_results_, search.n_splits_
-    found: dict[str, Any] = {
-        name: np.full(n_found, table[f"mean_{name}"][0] / n_found)
+    table, n_splits = search.cv_results_, search.n_splits_
+    results: dict[str, Any] = {
+        name: np.full(n_splits, table[f"mean_{name}"][0] / n_splits)
         for name in ("fit_time", "score_time")
     }
     if return_estimator:
-        found["estimator"] = [search.best_estimator_] * n_found
+        results["estimator"] = [search.best_estimator_] * n_splits
     for name in [key[len("mean_test_") :] for key in table if key.startswith("mean_test_")]:
-        found[f"test_{name}"] = _splits(table, name, n_found)[0]
+        results[f"test_{name}"] = _splits(table, name, n_splits)[0]
         if return_train_score:
-            found[f"train_{name}"] = np.full(n_found, table[f"mean_train_{name}"][0])
-    return found
+            results[f"train_{name}"] = np.full(n_splits, table[f"mean_train_{name}"][0])
+    return results
 
 
 def leave_zero_out_predict(
@@ -173,28 +173,28 @@ def leave_zero_out_predict(
     method: str = "predict",
     augmenter: Any = "auto",
     n_replicates: int = 10,
-    validation_size: float = 1.0,
+    validation_size: float | str = "auto",
     params: dict[str, Any] | None = None,
     random_state: RandomState = None,
     timeout: float | None = None,
     memory_limit: int | str | None = None,
 ) -> tuple[AnyArray, ValidationSet]:
-    """Return what an estimator that was fitted to all the data says of V, and V.
+    """Return the predictions of an estimator fitted to all rows for a validation set, and that set.
 
     Parameters
     ----------
     estimator, X, y, params
-        As for :func:`leave_zero_out_score`.
+        See :func:`leave_zero_out_score`.
     method : str, default="predict"
-        What to ask the model for: "predict", "predict_proba", "decision_function" and the like.
+        The method to call: "predict", "predict_proba", "decision_function" and the like.
     augmenter, n_replicates, validation_size, random_state, timeout, memory_limit
-        As for :class:`GridSearchLZO`.
+        See :class:`GridSearchLZO`.
 
     Returns
     -------
-    responses : array with a row for each row of V
+    predictions : array with one entry per validation row
     validation_set : ValidationSet
-        All replicates, one below the other; ``validation_set.y`` are the labels.
+        The rows of all replicates.
 
     Examples
     --------
@@ -202,8 +202,8 @@ def leave_zero_out_predict(
     >>> from sklearn.svm import SVC
     >>> from leavezero import leave_zero_out_predict
     >>> X, y = load_iris(return_X_y=True)
-    >>> said, V = leave_zero_out_predict(SVC(), X, y, n_replicates=2, random_state=0)
-    >>> said.shape, bool((said == V.y).mean() > 0.8)
+    >>> y_pred, rows = leave_zero_out_predict(SVC(), X, y, n_replicates=2, random_state=0)
+    >>> y_pred.shape, bool((y_pred == rows.y).mean() > 0.8)
     ((300,), True)
     """
     search = GridSearchLZO(
@@ -212,21 +212,20 @@ def leave_zero_out_predict(
         augmenter=augmenter,
         n_replicates=n_replicates,
         validation_size=validation_size,
-        unseen="off",
+        loo=False,
         scoring=_no_score,
         error_score="raise",
         random_state=random_state,
         timeout=timeout,
         memory_limit=memory_limit,
     ).fit(X, y, **(params or {}))
-    model = search.best_estimator_
-    if not hasattr(model, method):
+    fitted, validation_set = search.best_estimator_, search.validation_set_
+    if not hasattr(fitted, method):
         raise ValueError(
-            f"method of leave_zero_out_predict must be a method of the estimator, and "
-            f'{type(model).__name__} has no {method!r}. Use "predict".'
+            "method of leave_zero_out_predict must be a method of the estimator, "
+            f"{type(fitted).__name__} has no {method!r}."
         )
-    V = search.validation_set_
-    return in_blocks(getattr(model, method), V.X), V
+    return predict_in_blocks(getattr(fitted, method), validation_set.X), validation_set
 
 
 def leave_zero_out_curve(
@@ -238,8 +237,8 @@ def leave_zero_out_curve(
     param_range: Sequence[Any],
     augmenter: Any = "auto",
     n_replicates: int = 10,
-    validation_size: float = 1.0,
-    unseen: str = "auto",
+    validation_size: float | str = "auto",
+    loo: bool | str = "auto",
     scoring: Any = None,
     params: dict[str, Any] | None = None,
     error_score: Any = np.nan,
@@ -249,29 +248,29 @@ def leave_zero_out_curve(
     time_budget: float | None = None,
     memory_limit: int | str | None = None,
 ) -> tuple[Floats, Floats]:
-    """Return scores on the data and on V along the values of one parameter.
+    """Return training and validation scores for the values of one parameter.
 
-    The shapes are those of ``validation_curve``, with one fit a value.
+    The shapes are those of ``validation_curve``, with one fit per value.
 
     Parameters
     ----------
     estimator, X, y, params
-        As for :func:`leave_zero_out_score`.
+        See :func:`leave_zero_out_score`.
     param_name : str
         The parameter.
     param_range : sequence
         Its values.
-    augmenter, n_replicates, validation_size, unseen, scoring, error_score, n_jobs, random_state
-        As for :class:`GridSearchLZO`; one metric.
+    augmenter, n_replicates, validation_size, loo, scoring, error_score, n_jobs, random_state
+        See :class:`GridSearchLZO`; one metric.
     timeout, time_budget, memory_limit
-        As for :class:`GridSearchLZO`.
+        See :class:`GridSearchLZO`.
 
     Returns
     -------
     train_scores : array of shape (n_values, n_replicates)
-        On the data; the same for all replicates.
+        Training scores; the same for all replicates.
     test_scores : array of shape (n_values, n_replicates)
-        On each replicate of V.
+        Scores on each replicate of the validation set.
 
     Examples
     --------
@@ -292,7 +291,7 @@ def leave_zero_out_curve(
         augmenter=augmenter,
         n_replicates=n_replicates,
         validation_size=validation_size,
-        unseen=unseen,
+        loo=loo,
         scoring=scoring,
         refit=False,
         error_score=error_score,
@@ -303,10 +302,10 @@ def leave_zero_out_curve(
         time_budget=time_budget,
         memory_limit=memory_limit,
     ).fit(X, y, **(params or {}))
-    table, n_found = search.cv_results_, search.n_splits_
+    table, n_splits = search.cv_results_, search.n_splits_
     rows = [_row_of(table["params"], param_name, value) for value in values]
-    train = np.repeat(table["mean_train_score"][rows][:, None], n_found, axis=1)
-    return train, _splits(table, "score", n_found)[rows]
+    train = np.repeat(table["mean_train_score"][rows][:, None], n_splits, axis=1)
+    return train, _splits(table, "score", n_splits)[rows]
 
 
 def _splits(table: dict[str, Any], name: str, n_replicates: int) -> Floats:
@@ -315,8 +314,8 @@ def _splits(table: dict[str, Any], name: str, n_replicates: int) -> Floats:
 
 def _row_of(params: list[dict[str, Any]], name: str, value: Any) -> int:
     """Return the row of a value; equal values have one row."""
-    same = [row for row, found in enumerate(params) if found[name] is value]
-    return same[0] if same else next(r for r, found in enumerate(params) if found[name] == value)
+    same = [row for row, one in enumerate(params) if one[name] is value]
+    return same[0] if same else next(row for row, one in enumerate(params) if one[name] == value)
 
 
 def _no_score(estimator: Any, X: Table, y: AnyArray) -> float:

@@ -1,23 +1,126 @@
-"""Searches that give few resources to many candidates and all of them to the last few."""
+"""Successive halving."""
 
-from math import ceil
+from collections.abc import Sequence
+from math import ceil, floor, log
 from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.model_selection import ParameterGrid
 
-from leavezero._random import integer_seed
-from leavezero._typing import AnyArray, RandomState
-from leavezero.engine import AllModels, Keeper, NoModel, Planner, Rule
+from leavezero._random import integer_seed, stream
+from leavezero._typing import AnyArray, Ints, RandomState
+from leavezero.evaluation import Candidate, CandidateFactory, CandidateResult, Trial
 from leavezero.search._base import BaseSearchLZO
-from leavezero.search._checks import is_count
-from leavezero.search._halving_strategy import ROWS, HalvingStrategy, schedule, stratified_order
-from leavezero.search._randomized import sampled
+from leavezero.search._parameter_checks import is_count
+from leavezero.search._randomized import sample_params
+
+ROWS = "n_samples"
+
+
+class HalvingStrategy:
+    """Iterations in which the best candidates continue with more resources.
+
+    The last iteration has the most resources: all rows, if rows are the resource. The rows of an
+    iteration are a subset of those of the next.
+    """
+
+    def __init__(
+        self,
+        factory: CandidateFactory,
+        *,
+        factor: float,
+        resource: str,
+        resources: Sequence[int],
+        order: Ints,
+    ) -> None:
+        self._factor = factor
+        self._resource = resource
+        self._order = order  # an iteration uses the first rows in this order
+        self.resources = list(resources)
+        self.sizes: list[int] = []
+        self._survivors = factory.candidates
+        self._row = 0
+        n_candidates, self.n_trials = len(self._survivors), 0
+        for _ in self.resources:
+            self.n_trials += n_candidates
+            n_candidates = ceil(n_candidates / factor)
+
+    def ask(self) -> Sequence[Trial]:
+        """Return the surviving candidates with the resources of the next iteration."""
+        iteration = len(self.sizes)
+        if iteration == len(self.resources):
+            return []
+        self.sizes.append(len(self._survivors))
+        trials = [
+            self._trial(candidate, iteration, self._row + at)
+            for at, candidate in enumerate(self._survivors)
+        ]
+        self._row += len(trials)
+        return trials
+
+    def tell(self, results: Sequence[CandidateResult]) -> None:
+        """Keep the best candidates; ties go to the first in canonical order."""
+        n_kept = ceil(len(results) / self._factor)
+        scores = [-np.inf if np.isnan(r.main_score) else r.main_score for r in results]
+        order = sorted(range(len(results)), key=lambda at: (-scores[at], self._survivors[at].key))
+        self._survivors = [self._survivors[at] for at in sorted(order[:n_kept])]
+
+    def _trial(self, candidate: Candidate, iteration: int, row: int) -> Trial:
+        amount, is_last = self.resources[iteration], iteration == len(self.resources) - 1
+        rows = None
+        if self._resource != ROWS:
+            resource = {self._resource: amount}
+            candidate = CandidateFactory("").candidate(
+                candidate.estimator,
+                {**candidate.settings, **resource},
+                {**candidate.params, **resource},
+            )
+        elif not is_last:
+            rows = np.sort(self._order[:amount])
+        columns = {"iter": iteration, "n_resources": amount}
+        return Trial(
+            candidate,
+            row,
+            training_rows=rows,
+            may_win=is_last,
+            iteration=iteration,
+            columns=columns,
+        )
+
+
+def schedule(
+    n_candidates: int, factor: float, smallest: int, largest: int, exhaust: bool
+) -> list[int]:
+    """Return the resources of each iteration; the last one has the most.
+
+    There are as many iterations as reduce the candidates to one share of the factor, unless the
+    resources are exhausted before.
+    """
+    smallest = min(smallest, largest)
+    required = 1 + floor(log(max(1, n_candidates), factor) + 1e-9)
+    possible = 1 + floor(log(largest / smallest, factor) + 1e-9)
+    n_iterations = max(1, min(required, possible))
+    if exhaust:
+        smallest = max(smallest, int(largest / factor ** (n_iterations - 1)))
+    first = [min(largest, int(smallest * factor**at)) for at in range(n_iterations - 1)]
+    return [*first, largest]
+
+
+def stratified_order(y: AnyArray, is_classification: bool, root: np.random.SeedSequence) -> Ints:
+    """Return rows in a random order in which every prefix has each class in proportion."""
+    shuffled = stream(root, "halving").permutation(len(y))
+    if not is_classification or y.ndim > 1:
+        return shuffled
+    position = np.empty(len(y))
+    for label in np.unique(y):
+        rows = shuffled[y[shuffled] == label]
+        position[rows] = (np.arange(len(rows)) + 0.5) / len(rows)
+    return shuffled[np.argsort(position[shuffled], kind="stable")]
 
 
 class BaseHalvingLZO(BaseSearchLZO):
-    """What both halving searches share.
+    """Base class of the halving searches.
 
     Examples
     --------
@@ -33,133 +136,125 @@ class BaseHalvingLZO(BaseSearchLZO):
     max_resources: Any
 
     def _halving(
-        self, planner: Planner, target: AnyArray, root: np.random.SeedSequence, smallest: int
+        self, factory: CandidateFactory, y: AnyArray, root: np.random.SeedSequence, smallest: int
     ) -> HalvingStrategy:
-        """Return the rounds for the candidates that were planned."""
-        most = self._most(len(target))
-        if is_count(self.min_resources) and smallest > most:
+        largest = self._largest(len(y))
+        if is_count(self.min_resources) and smallest > largest:
             raise ValueError(
-                f"min_resources of {type(self).__name__} must be at most max_resources, got "
-                f"{smallest} and {most}. Give fewer for the first round."
+                f"min_resources of {type(self).__name__} must be at most max_resources "
+                f"({largest}), got {smallest}."
             )
-        resources = schedule(len(planner.candidates), self.factor, smallest, most, self._exhaust)
-        order = stratified_order(target, is_classifier(self._template()), root)
+        n_candidates = len(factory.candidates)
+        resources = schedule(n_candidates, self.factor, smallest, largest, self._exhaust)
         strategy = HalvingStrategy(
-            planner, factor=self.factor, resource=self.resource, resources=resources, order=order
+            factory,
+            factor=self.factor,
+            resource=self.resource,
+            resources=resources,
+            order=stratified_order(y, is_classifier(self._representative()), root),
         )
         self.n_resources_ = strategy.resources
         self.n_candidates_ = strategy.sizes
         self.n_iterations_ = len(resources)
-        self.min_resources_, self.max_resources_ = resources[0], most
+        self.min_resources_, self.max_resources_ = resources[0], largest
         return strategy
-
-    def _keeper(self, rule: Rule, looks: bool) -> Keeper:
-        # A score of one round cannot be held against another's.
-        return AllModels() if self.refit else NoModel()
 
     @property
     def _exhaust(self) -> bool:
         return isinstance(self.min_resources, str) and self.min_resources == "exhaust"
 
-    def _smallest(self, target: AnyArray) -> int:
-        """Return the resources of the first round where all candidates are in it."""
+    def _smallest(self, y: AnyArray) -> int:
+        """Return the resources of the first iteration."""
         if is_count(self.min_resources):
             return int(self.min_resources)
         if self.min_resources not in ("exhaust", "smallest"):
             raise ValueError(
-                f"min_resources of {type(self).__name__} must be "
-                f'"exhaust", "smallest" or a positive int, got {self.min_resources!r}.'
+                f'min_resources of {type(self).__name__} must be "exhaust", "smallest" or a '
+                f"positive int, got {self.min_resources!r}."
             )
         if self.resource != ROWS:
             return 1
-        n_classes = len(np.unique(target)) if is_classifier(self._template()) else 1
-        return min(len(target), 10 * max(2, n_classes))
+        n_classes = len(np.unique(y)) if is_classifier(self._representative()) else 1
+        return min(len(y), 10 * max(2, n_classes))
 
-    def _most(self, n_rows: int) -> int:
+    def _largest(self, n_rows: int) -> int:
         owner = type(self).__name__
         if isinstance(self.factor, bool) or not self.factor > 1:
-            raise ValueError(
-                f"factor of {owner} must be a number above 1, got {self.factor!r}. Use 3 to keep "
-                "a third of the candidates in each round."
-            )
+            raise ValueError(f"factor of {owner} must be a number above 1, got {self.factor!r}.")
         if self.resource == ROWS:
             if self.max_resources == "auto":
                 return n_rows
             if is_count(self.max_resources) and self.max_resources <= n_rows:
                 return int(self.max_resources)
         elif is_count(self.max_resources):
-            self._check_resource()
+            known = self._representative().get_params()
+            if self.resource not in known:
+                raise ValueError(
+                    f"resource of {owner} must be {ROWS!r} or an integer parameter of the "
+                    f"estimator ({', '.join(sorted(known))}), got {self.resource!r}."
+                )
             return int(self.max_resources)
         raise ValueError(
-            f"max_resources of {owner} must be a positive int, at most the number of rows where "
-            f'these are the resource ("auto" for all), got {self.max_resources!r} for the resource '
-            f"{self.resource!r}."
+            f'max_resources of {owner} must be a positive int, or "auto" if rows are the resource '
+            f"(at most {n_rows}), got {self.max_resources!r} for the resource {self.resource!r}."
         )
-
-    def _check_resource(self) -> None:
-        known = self._template().get_params()
-        if self.resource not in known:
-            raise ValueError(
-                f"resource of {type(self).__name__} must be {ROWS!r} or an integer parameter of "
-                f"the estimator, got {self.resource!r}. The estimator has "
-                f"{', '.join(sorted(known))}."
-            )
 
     @property
     def n_remaining_candidates_(self) -> int:
-        """How many candidates were left after the last round."""
+        """The number of candidates that would continue after the last iteration."""
         return ceil(self.n_candidates_[-1] / self.factor)
 
 
 class HalvingGridSearchLZO(BaseHalvingLZO):
-    """Choose the best of a grid by successive halving, each round judged on the same V.
+    """Successive halving over a grid, all iterations scored on the same validation set.
 
-    The first round fits all candidates with few resources, a stratified share of the rows or a
-    small value of a parameter such as ``n_estimators``; the best of them go on to the next round
-    with more. The last round's candidates are fitted on all the data, and the best of them is
-    kept as it is.
+    The first iteration fits all candidates with few resources, a stratified subset of the rows or a
+    small value of a parameter such as ``n_estimators``; the best of them continue with more. The
+    candidates of the last iteration are fitted on all rows, and the best of them is returned
+    without refitting.
 
     Parameters
     ----------
     estimator : classifier or regressor
-        What to fit, with scikit-learn's methods.
+        An estimator with scikit-learn's interface.
     param_grid : dict or list of dicts
-        As for :class:`GridSearchLZO`.
+        See :class:`GridSearchLZO`.
     factor : number, default=3
-        One in so many candidates goes on, with so many times the resources.
+        One in ``factor`` candidates continues, with ``factor`` times the resources.
     resource : "n_samples" or str, default="n_samples"
-        What rounds are given: rows, or an integer parameter of the estimator.
+        The resource: rows, or an integer parameter of the estimator.
     max_resources : "auto" or int, default="auto"
-        The most resources of a round. With rows, "auto" is all of them, and the last round has all
-        of them in any case; for a parameter give the largest value.
+        The largest amount of the resource. "auto" is all rows, which the last iteration has in any
+        case; a parameter requires a number.
     min_resources : "exhaust", "smallest" or int, default="exhaust"
-        The resources of the first round. "smallest" is 10 rows a class, 20 rows for numbers, or 1
-        for a parameter; "exhaust" is as much more as the number of rounds leaves room for.
-    augmenter, n_replicates, validation_size, unseen, scoring, refit, select, confirm, confirm_cv
-        As for :class:`GridSearchLZO`.
-    error_score, return_train_score, n_jobs, random_state, verbose, journal
-        As for :class:`GridSearchLZO`.
+        The resources of the first iteration. "smallest" is 10 rows per class, 20 rows for
+        regression, or 1 for a parameter; "exhaust" is as much more as the number of iterations
+        allows.
+    augmenter, n_replicates, validation_size, loo, scoring, refit, select, cv_finalists, cv
+        See :class:`GridSearchLZO`.
+    error_score, return_train_score, n_jobs, random_state, verbose, checkpoint
+        See :class:`GridSearchLZO`.
     timeout, time_budget, memory_limit
-        As for :class:`GridSearchLZO`.
+        See :class:`GridSearchLZO`.
 
     Attributes
     ----------
     n_resources_, n_candidates_ : list of int
-        Of each round.
+        Of each iteration.
     n_iterations_ : int
-        The number of rounds.
+        The number of iterations.
     n_remaining_candidates_ : int
-        How many candidates would go on after the last round.
+        The number of candidates that would continue after the last iteration.
     min_resources_, max_resources_ : int
-        Of the first round, and the limit.
+        Of the first iteration, and the limit.
     cv_results_ : dict of arrays
-        A row for each candidate and round, with the columns ``iter`` and ``n_resources``.
-    best_estimator_, best_params_, best_score_, best_index_, selection_, fits_, n_fits_
-        As for :class:`GridSearchLZO`; the best is among those of the last round.
+        One row per candidate and iteration, with the columns ``iter`` and ``n_resources``.
+    best_estimator_, best_params_, best_score_, best_index_, selection_
+        See :class:`GridSearchLZO`; the best is a candidate of the last iteration.
 
     See Also
     --------
-    GridSearchLZO : Every candidate with all the data.
+    GridSearchLZO : All candidates on all rows.
 
     Examples
     --------
@@ -183,45 +278,45 @@ class HalvingGridSearchLZO(BaseHalvingLZO):
         max_resources: Any = "auto",
         min_resources: Any = "exhaust",
         augmenter: Any = "auto",
-        n_replicates: int | str = 10,
-        validation_size: float = 1.0,
-        unseen: str = "auto",
+        n_replicates: int = 10,
+        validation_size: float | str = "auto",
+        loo: bool | str = "auto",
         scoring: Any = None,
         refit: Any = True,
         select: Any = "best",
-        confirm: int | str | None = None,
-        confirm_cv: Any = 5,
+        cv_finalists: int | str | None = None,
+        cv: Any = 5,
         error_score: Any = float("nan"),
         return_train_score: bool = False,
         n_jobs: int | None = None,
         random_state: RandomState = None,
         verbose: int = 0,
-        journal: Any = None,
+        checkpoint: Any = None,
         timeout: float | None = None,
         time_budget: float | None = None,
         memory_limit: int | str | None = None,
     ) -> None:
         super().__init__(
-            estimator,
             augmenter=augmenter,
             n_replicates=n_replicates,
             validation_size=validation_size,
-            unseen=unseen,
+            loo=loo,
             scoring=scoring,
             refit=refit,
             select=select,
-            confirm=confirm,
-            confirm_cv=confirm_cv,
+            cv_finalists=cv_finalists,
+            cv=cv,
             error_score=error_score,
             return_train_score=return_train_score,
             n_jobs=n_jobs,
             random_state=random_state,
             verbose=verbose,
-            journal=journal,
+            checkpoint=checkpoint,
             timeout=timeout,
             time_budget=time_budget,
             memory_limit=memory_limit,
         )
+        self.estimator = estimator
         self.param_grid = param_grid
         self.factor = factor
         self.resource = resource
@@ -229,50 +324,52 @@ class HalvingGridSearchLZO(BaseHalvingLZO):
         self.min_resources = min_resources
 
     def _strategy(
-        self, planner: Planner, target: AnyArray, root: np.random.SeedSequence
+        self, factory: CandidateFactory, y: AnyArray, root: np.random.SeedSequence
     ) -> HalvingStrategy:
         for params in ParameterGrid(self.param_grid):
-            planner.candidate(self.estimator, _without(self.resource, params, self))
-        if not planner.candidates:
-            raise ValueError("HalvingGridSearchLZO got an empty grid. Name at least one candidate.")
-        return self._halving(planner, target, root, self._smallest(target))
+            factory.candidate(self.estimator, _without(self.resource, params, self))
+        if not factory.candidates:
+            raise ValueError(
+                "param_grid of HalvingGridSearchLZO must contain at least one candidate."
+            )
+        return self._halving(factory, y, root, self._smallest(y))
 
 
 class HalvingRandomSearchLZO(BaseHalvingLZO):
-    """Choose the best of candidates drawn at random by successive halving.
+    """Successive halving over sampled candidates.
 
-    As :class:`HalvingGridSearchLZO`, but the candidates are drawn from lists and distributions.
+    Like :class:`HalvingGridSearchLZO`, but the candidates are sampled from lists and distributions.
 
     Parameters
     ----------
     estimator : classifier or regressor
-        What to fit, with scikit-learn's methods.
+        An estimator with scikit-learn's interface.
     param_distributions : dict or list of dicts
-        As for :class:`RandomizedSearchLZO`.
+        See :class:`RandomizedSearchLZO`.
     n_candidates : "exhaust" or int, default="exhaust"
-        How many candidates are drawn for the first round. "exhaust" is as many as the resources
-        of the last round hold those of the first.
+        The number of candidates of the first iteration. "exhaust" is the ratio of the largest to
+        the smallest resources.
     factor, resource, max_resources
-        As for :class:`HalvingGridSearchLZO`.
+        See :class:`HalvingGridSearchLZO`.
     min_resources : "smallest", "exhaust" or int, default="smallest"
-        As for :class:`HalvingGridSearchLZO`; "exhaust" needs a number of candidates.
-    augmenter, n_replicates, validation_size, unseen, scoring, refit, select, confirm, confirm_cv
-        As for :class:`GridSearchLZO`.
-    error_score, return_train_score, n_jobs, random_state, verbose, journal
-        As for :class:`GridSearchLZO`.
+        See :class:`HalvingGridSearchLZO`; "exhaust" requires a number of candidates.
+    augmenter, n_replicates, validation_size, loo, scoring, refit, select, cv_finalists, cv
+        See :class:`GridSearchLZO`.
+    error_score, return_train_score, n_jobs, random_state, verbose, checkpoint
+        See :class:`GridSearchLZO`.
     timeout, time_budget, memory_limit
-        As for :class:`GridSearchLZO`.
+        See :class:`GridSearchLZO`.
 
     Attributes
     ----------
     n_resources_, n_candidates_, n_iterations_, min_resources_, max_resources_, cv_results_
-        As for :class:`HalvingGridSearchLZO`.
-    best_estimator_, best_params_, best_score_, best_index_, selection_, fits_, n_fits_
-        As for :class:`GridSearchLZO`; the best is among those of the last round.
+        See :class:`HalvingGridSearchLZO`.
+    best_estimator_, best_params_, best_score_, best_index_, selection_
+        See :class:`GridSearchLZO`; the best is a candidate of the last iteration.
 
     See Also
     --------
-    HalvingGridSearchLZO : Every combination of a grid.
+    HalvingGridSearchLZO : All combinations of a grid.
 
     Examples
     --------
@@ -298,45 +395,45 @@ class HalvingRandomSearchLZO(BaseHalvingLZO):
         max_resources: Any = "auto",
         min_resources: Any = "smallest",
         augmenter: Any = "auto",
-        n_replicates: int | str = 10,
-        validation_size: float = 1.0,
-        unseen: str = "auto",
+        n_replicates: int = 10,
+        validation_size: float | str = "auto",
+        loo: bool | str = "auto",
         scoring: Any = None,
         refit: Any = True,
         select: Any = "best",
-        confirm: int | str | None = None,
-        confirm_cv: Any = 5,
+        cv_finalists: int | str | None = None,
+        cv: Any = 5,
         error_score: Any = float("nan"),
         return_train_score: bool = False,
         n_jobs: int | None = None,
         random_state: RandomState = None,
         verbose: int = 0,
-        journal: Any = None,
+        checkpoint: Any = None,
         timeout: float | None = None,
         time_budget: float | None = None,
         memory_limit: int | str | None = None,
     ) -> None:
         super().__init__(
-            estimator,
             augmenter=augmenter,
             n_replicates=n_replicates,
             validation_size=validation_size,
-            unseen=unseen,
+            loo=loo,
             scoring=scoring,
             refit=refit,
             select=select,
-            confirm=confirm,
-            confirm_cv=confirm_cv,
+            cv_finalists=cv_finalists,
+            cv=cv,
             error_score=error_score,
             return_train_score=return_train_score,
             n_jobs=n_jobs,
             random_state=random_state,
             verbose=verbose,
-            journal=journal,
+            checkpoint=checkpoint,
             timeout=timeout,
             time_budget=time_budget,
             memory_limit=memory_limit,
         )
+        self.estimator = estimator
         self.param_distributions = param_distributions
         self.n_candidates = n_candidates
         self.factor = factor
@@ -345,30 +442,30 @@ class HalvingRandomSearchLZO(BaseHalvingLZO):
         self.min_resources = min_resources
 
     def _strategy(
-        self, planner: Planner, target: AnyArray, root: np.random.SeedSequence
+        self, factory: CandidateFactory, y: AnyArray, root: np.random.SeedSequence
     ) -> HalvingStrategy:
-        smallest = self._smallest(target)
-        n_candidates = self._count(smallest, self._most(len(target)))
+        smallest = self._smallest(y)
+        n_candidates = self._n_sampled(smallest, self._largest(len(y)))
         seed = integer_seed(root, "proposals")
-        for params in sampled(self.param_distributions, n_candidates, seed, "n_candidates", self):
-            planner.candidate(self.estimator, _without(self.resource, params, self))
-        return self._halving(planner, target, root, smallest)
+        space = self.param_distributions
+        for params in sample_params(space, n_candidates, seed, "n_candidates", self):
+            factory.candidate(self.estimator, _without(self.resource, params, self))
+        return self._halving(factory, y, root, smallest)
 
-    def _count(self, smallest: int, most: int) -> int:
+    def _n_sampled(self, smallest: int, largest: int) -> int:
         if is_count(self.n_candidates):
             return int(self.n_candidates)
         if self.n_candidates != "exhaust" or self._exhaust:
             raise ValueError(
                 'n_candidates of HalvingRandomSearchLZO must be a positive int or "exhaust", and '
-                f'an int where min_resources is "exhaust", got {self.n_candidates!r}. Use 27.'
+                f'an int if min_resources is "exhaust", got {self.n_candidates!r}.'
             )
-        return max(1, most // smallest)
+        return max(1, largest // smallest)
 
 
 def _without(resource: str, params: dict[str, Any], search: Any) -> dict[str, Any]:
     if resource in params:
         raise ValueError(
-            f"{resource!r} is the resource of {type(search).__name__} and cannot be searched too. "
-            "Take it out of the grid."
+            f"{resource!r} is the resource of {type(search).__name__} and must not be in the grid."
         )
     return params

@@ -1,4 +1,4 @@
-"""The search whose candidates Optuna proposes."""
+"""Search with candidates proposed by Optuna."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,26 +8,26 @@ import numpy as np
 
 from leavezero._random import integer_seed
 from leavezero._typing import AnyArray, Params, RandomState
-from leavezero.engine import Candidate, Planner, Record, Strategy, Trial
+from leavezero.evaluation import Candidate, CandidateFactory, CandidateResult, Strategy, Trial
 from leavezero.search._base import BaseSearchLZO
-from leavezero.search._checks import is_count
+from leavezero.search._parameter_checks import is_count
 
 
 @dataclass(eq=False)
-class _Asked:
+class _Pending:
     """A trial of the study that waits for its score."""
 
     trial: Any
     candidate: Candidate
-    row: int | None  # None if the candidate's score is known or on its way
+    row: int | None  # None if the candidate's score is known or being computed
     model: Any = None
-    passes: int = 0
+    n_passes: int = 0
 
 
 class OptunaStrategy:
-    """Batches of trials, asked for together and told in the order in which they were asked for.
+    """Batches of trials; results are reported in the order in which trials were proposed.
 
-    Nothing here depends on which worker is first, so that proposals do not depend on their number.
+    Therefore proposals do not depend on the number of workers.
     """
 
     def __init__(
@@ -41,136 +41,136 @@ class OptunaStrategy:
     ) -> None:
         self._study = study
         self._propose = propose
-        self._left = n_trials
+        self._n_left = n_trials
         self._batch_size = batch_size
         self._n_passes = n_passes
-        self._batch: list[_Asked] = []
-        self._scores: dict[Any, float] = {}  # by candidate; NaN while on its way
+        self._batch: list[_Pending] = []
+        self._scores: dict[Any, float] = {}  # by candidate; NaN while being computed
         self.n_trials = n_trials
 
     def ask(self) -> Sequence[Trial]:
-        """Return the next batch, or the next pass of those that go on."""
-        while not any(asked.row is not None for asked in self._batch):
-            self._tell_known()
-            if self._left == 0:
+        """Return the next batch, or the next pass of candidates that continue."""
+        while not any(pending.row is not None for pending in self._batch):
+            self._report_batch()
+            if self._n_left == 0:
                 return []
-            self._ask_study()
-        return [self._trial(asked) for asked in self._batch if asked.row is not None]
+            self._propose_batch()
+        return [self._trial(pending) for pending in self._batch if pending.row is not None]
 
-    def tell(self, records: Sequence[Record]) -> None:
-        """Tell the study; a score it knows already is told again for an equal candidate."""
-        by_row = {record.trial.row: record for record in records}
-        for asked in self._batch:
-            if asked.row is None:
+    def tell(self, results: Sequence[CandidateResult]) -> None:
+        """Record the scores; equal candidates get the same score."""
+        by_row = {result.trial.row: result for result in results}
+        for pending in list(self._batch):
+            if pending.row is None:
                 continue
-            record = by_row[asked.row]
-            asked.passes += 1
-            self._scores[asked.candidate.key] = record.main_score
-            if self._n_passes is None or np.isnan(record.main_score):
-                asked.row = None
+            result = by_row[pending.row]
+            pending.n_passes += 1
+            self._scores[pending.candidate.key] = result.main_score
+            if self._n_passes is None or np.isnan(result.main_score):
+                pending.row = None
             else:
-                self._go_on(asked, record)
-        if all(asked.row is None for asked in self._batch):
-            self._tell_known()
+                self._report_pass(pending, result)
+        if all(pending.row is None for pending in self._batch):
+            self._report_batch()
 
-    def _ask_study(self) -> None:
-        size = min(self._batch_size, self._left)
-        self._left -= size
+    def _propose_batch(self) -> None:
+        size = min(self._batch_size, self._n_left)
+        self._n_left -= size
         for _ in range(size):
             trial, candidate = self._propose(self._study)
-            new = candidate.key not in self._scores
-            self._batch.append(_Asked(trial, candidate, len(self._scores) if new else None))
+            is_new = candidate.key not in self._scores
+            row = len(self._scores) if is_new else None
+            self._batch.append(_Pending(trial, candidate, row))
             self._scores.setdefault(candidate.key, np.nan)
 
-    def _trial(self, asked: _Asked) -> Trial:
-        assert asked.row is not None
+    def _trial(self, pending: _Pending) -> Trial:
+        assert pending.row is not None
         if self._n_passes is None:
-            return Trial(asked.candidate, asked.row)
-        passes = asked.passes + 1
+            return Trial(pending.candidate, pending.row)
+        n_passes = pending.n_passes + 1
         return Trial(
-            asked.candidate,
-            asked.row,
-            may_win=passes == self._n_passes,
-            passes=passes,
-            model=asked.model,
-            columns={"n_passes": passes},
+            pending.candidate,
+            pending.row,
+            may_win=n_passes == self._n_passes,
+            n_passes=n_passes,
+            model=pending.model,
+            columns={"n_passes": n_passes},
         )
 
-    def _go_on(self, asked: _Asked, record: Record) -> None:
-        """Report a pass, and end the trial if it was the last or the pruner says so."""
+    def _report_pass(self, pending: _Pending, result: CandidateResult) -> None:
+        """Report a pass, and end the trial after the last one or if the pruner requests it."""
         from optuna.trial import TrialState
 
-        asked.model = record.model
-        asked.trial.report(record.main_score, step=asked.passes)
-        if asked.passes == self._n_passes:
-            asked.row = None
-        elif asked.trial.should_prune():
-            asked.row = None
-            self._study.tell(asked.trial, state=TrialState.PRUNED)
-            self._batch.remove(asked)
+        pending.model = result.model
+        pending.trial.report(result.main_score, step=pending.n_passes)
+        if pending.n_passes == self._n_passes:
+            pending.row = None
+        elif pending.trial.should_prune():
+            pending.row = None
+            self._study.tell(pending.trial, state=TrialState.PRUNED)
+            self._batch.remove(pending)
 
-    def _tell_known(self) -> None:
-        """Tell the study of a whole batch, in order."""
+    def _report_batch(self) -> None:
         from optuna.trial import TrialState
 
-        for asked in self._batch:
-            score = self._scores[asked.candidate.key]
-            told = {"state": TrialState.FAIL} if np.isnan(score) else {"values": score}
+        for pending in self._batch:
+            score = self._scores[pending.candidate.key]
+            outcome = {"state": TrialState.FAIL} if np.isnan(score) else {"values": score}
             try:
-                self._study.tell(asked.trial, **told)
-            except RuntimeError as error:  # a grid is used up; the trial has been told
+                self._study.tell(pending.trial, **outcome)
+            except RuntimeError as error:  # an exhausted grid; the trial has been recorded
                 if "Study.stop" not in str(error):
                     raise
-                self._left = 0
+                self._n_left = 0
         self._batch = []
 
 
 class OptunaSearchLZO(BaseSearchLZO):
-    """Let Optuna propose candidates, each fitted once on all the data and judged on the same V.
+    """Search with candidates proposed by Optuna, with one fit per candidate.
 
-    Candidates are asked for in batches and told in order, so that the number of workers does not
-    change what is proposed. It needs Optuna: ``pip install "leavezero[optuna]"``.
+    Candidates are proposed in batches, so that the number of workers does not change them. It
+    requires Optuna: ``pip install "leavezero[optuna]"``.
 
     Parameters
     ----------
     estimator : classifier or regressor
-        What to fit, with scikit-learn's methods.
+        An estimator with scikit-learn's interface.
     param_distributions : dict or callable
         For each parameter one of ``optuna.distributions``, or a list of values. A callable takes
         an Optuna trial and returns the parameters.
     n_trials : int, default=20
-        How many candidates are asked for. Equal ones are fitted once.
+        The number of trials. Equal candidates are fitted once.
     batch_size : int, default=4
-        How many are asked for before the first of them is told. More keep more workers busy, fewer
-        let Optuna learn sooner; results depend on it and not on ``n_jobs``.
+        The number of candidates proposed at a time. Larger batches keep more workers busy, smaller
+        ones let Optuna adapt sooner; results depend on it and not on ``n_jobs``.
     sampler, pruner, storage, study_name
-        As ``optuna.create_study`` takes them; a stored study of that name goes on. The default
-        sampler is ``TPESampler`` with a seed from ``random_state``. With a pruner the estimator
-        needs ``partial_fit``, and is trained pass by pass over the data.
+        See ``optuna.create_study``; a stored study of that name continues. The default sampler is
+        ``TPESampler`` with a seed from ``random_state``. A pruner requires an estimator with
+        ``partial_fit``, which is trained pass by pass over the data.
     n_passes : int, default=10
         The number of passes of a candidate that is not pruned. Only with a pruner.
     study : optuna.Study or None, default=None
-        A study to go on with, instead of the four above. It must maximise.
-    augmenter, n_replicates, validation_size, unseen, scoring, refit, select, confirm, confirm_cv
-        As for :class:`GridSearchLZO`; there must be a metric to tell Optuna.
-    error_score, return_train_score, n_jobs, random_state, verbose, journal
-        As for :class:`GridSearchLZO`.
+        An existing study to continue instead of the four above. It must maximize.
+    augmenter, n_replicates, validation_size, loo, scoring, refit, select, cv_finalists, cv
+        See :class:`GridSearchLZO`.
+    error_score, return_train_score, n_jobs, random_state, verbose, checkpoint
+        See :class:`GridSearchLZO`.
     timeout, time_budget, memory_limit
-        As for :class:`GridSearchLZO`.
+        See :class:`GridSearchLZO`.
 
     Attributes
     ----------
     study_ : optuna.Study
         The study with all its trials.
     cv_results_ : dict of arrays
-        A row for each candidate. With a pruner ``n_passes`` tells how far it came; one that was
-        pruned cannot win.
-    best_estimator_, best_params_, best_score_, best_index_, selection_, fits_, n_fits_
-        As for :class:`GridSearchLZO`.
+        One row per candidate. With a pruner, ``n_passes`` is the number of passes; a pruned
+        candidate is never selected.
+    best_estimator_, best_params_, best_score_, best_index_, selection_
+        See :class:`GridSearchLZO`, also for further attributes.
 
     See Also
     --------
-    RandomizedSearchLZO : Candidates drawn at random.
+    RandomizedSearchLZO : Candidates sampled at random.
 
     Examples
     --------
@@ -201,45 +201,45 @@ class OptunaSearchLZO(BaseSearchLZO):
         n_passes: int = 10,
         study: Any = None,
         augmenter: Any = "auto",
-        n_replicates: int | str = 10,
-        validation_size: float = 1.0,
-        unseen: str = "auto",
+        n_replicates: int = 10,
+        validation_size: float | str = "auto",
+        loo: bool | str = "auto",
         scoring: Any = None,
         refit: Any = True,
         select: Any = "best",
-        confirm: int | str | None = None,
-        confirm_cv: Any = 5,
+        cv_finalists: int | str | None = None,
+        cv: Any = 5,
         error_score: Any = float("nan"),
         return_train_score: bool = False,
         n_jobs: int | None = None,
         random_state: RandomState = None,
         verbose: int = 0,
-        journal: Any = None,
+        checkpoint: Any = None,
         timeout: float | None = None,
         time_budget: float | None = None,
         memory_limit: int | str | None = None,
     ) -> None:
         super().__init__(
-            estimator,
             augmenter=augmenter,
             n_replicates=n_replicates,
             validation_size=validation_size,
-            unseen=unseen,
+            loo=loo,
             scoring=scoring,
             refit=refit,
             select=select,
-            confirm=confirm,
-            confirm_cv=confirm_cv,
+            cv_finalists=cv_finalists,
+            cv=cv,
             error_score=error_score,
             return_train_score=return_train_score,
             n_jobs=n_jobs,
             random_state=random_state,
             verbose=verbose,
-            journal=journal,
+            checkpoint=checkpoint,
             timeout=timeout,
             time_budget=time_budget,
             memory_limit=memory_limit,
         )
+        self.estimator = estimator
         self.param_distributions = param_distributions
         self.n_trials = n_trials
         self.batch_size = batch_size
@@ -251,10 +251,9 @@ class OptunaSearchLZO(BaseSearchLZO):
         self.study = study
 
     def _strategy(
-        self, planner: Planner, target: AnyArray, root: np.random.SeedSequence
+        self, factory: CandidateFactory, y: AnyArray, root: np.random.SeedSequence
     ) -> Strategy:
-        self._check_numbers()
-        self._check_journal()
+        self._check_options()
         optuna = _import_optuna()
         self.study_ = self._study(optuna, root)
         distributions = _distributions(optuna, self.param_distributions)
@@ -266,45 +265,39 @@ class OptunaSearchLZO(BaseSearchLZO):
             else:
                 trial = study.ask(distributions)
                 params = trial.params
-            return trial, planner.candidate(self.estimator, params)
+            return trial, factory.candidate(self.estimator, params)
 
-        prunes = self.pruner is not None
-        if prunes and not hasattr(self.estimator, "partial_fit"):
-            raise ValueError(
-                "pruner of OptunaSearchLZO needs an estimator with partial_fit, which "
-                f"{self.estimator!r} has not. Set pruner=None."
-            )
         return OptunaStrategy(
             self.study_,
             propose,
             n_trials=self.n_trials,
             batch_size=self.batch_size,
-            n_passes=self.n_passes if prunes else None,
+            n_passes=None if self.pruner is None else self.n_passes,
         )
 
-    def _check_numbers(self) -> None:
+    def _check_options(self) -> None:
         for name in ("n_trials", "batch_size", "n_passes"):
             value = getattr(self, name)
             if not is_count(value):
                 raise ValueError(
-                    f"{name} of OptunaSearchLZO must be a positive int, got {value!r}. Use 10."
+                    f"{name} of OptunaSearchLZO must be a positive int, got {value!r}."
                 )
         one = self.scoring is None or isinstance(self.scoring, str) or callable(self.scoring)
         if not one and not isinstance(self.refit, str):
             raise ValueError(
-                "OptunaSearchLZO tells Optuna one metric, and scoring has several. Set refit to "
-                f"the name of one, got {self.refit!r}."
+                "OptunaSearchLZO optimizes one metric: with several, refit must be the name of one, "
+                f"got {self.refit!r}."
             )
-
-    def _check_journal(self) -> None:
-        """Raise where a journal could not repeat what Optuna proposed."""
-        names = ("pruner", "storage", "study")
-        given = [name for name in names if getattr(self, name) is not None]
-        if self.journal is not None and given:
+        conflicts = [n for n in ("pruner", "storage", "study") if getattr(self, n) is not None]
+        if self.checkpoint is not None and conflicts:
             raise ValueError(
-                f"journal of OptunaSearchLZO must be None where {given[0]} is given: candidates "
-                "are known by one fit on all rows, and proposed again from the seed. Optuna's "
-                "storage keeps a study."
+                f"checkpoint of OptunaSearchLZO must be None if {conflicts[0]} is set. A storage "
+                "of Optuna keeps a study."
+            )
+        if self.pruner is not None and not hasattr(self.estimator, "partial_fit"):
+            raise ValueError(
+                "pruner of OptunaSearchLZO requires an estimator with partial_fit, got "
+                f"{self.estimator!r}."
             )
 
     def _study(self, optuna: Any, root: np.random.SeedSequence) -> Any:
@@ -320,8 +313,8 @@ class OptunaSearchLZO(BaseSearchLZO):
             )
         if self.study.direction != optuna.study.StudyDirection.MAXIMIZE:
             raise ValueError(
-                "study of OptunaSearchLZO must maximise, since a higher score is better. Make it "
-                'with optuna.create_study(direction="maximize").'
+                "study of OptunaSearchLZO must maximize: use "
+                'optuna.create_study(direction="maximize").'
             )
         return self.study
 
@@ -331,29 +324,29 @@ def _import_optuna() -> Any:
         import optuna
     except ImportError as error:
         raise ImportError(
-            'OptunaSearchLZO needs Optuna. Install it with pip install "leavezero[optuna]".'
+            'OptunaSearchLZO requires Optuna: pip install "leavezero[optuna]".'
         ) from error
     return optuna
 
 
 def _distributions(optuna: Any, given: Any) -> dict[str, Any] | None:
-    """Return Optuna's distributions, lists made categorical; None where a callable proposes."""
+    """Return Optuna's distributions, lists as categorical ones; None for a callable."""
     if callable(given):
         return None
     if not isinstance(given, Mapping):
         raise ValueError(
-            "param_distributions of OptunaSearchLZO must be a dict of distributions of Optuna or "
+            "param_distributions of OptunaSearchLZO must be a dict of Optuna distributions or "
             f"lists, or a callable that takes a trial, got {given!r}."
         )
-    kinds, found = optuna.distributions, {}
+    types, distributions = optuna.distributions, {}
     for name, values in given.items():
         if isinstance(values, list | tuple | np.ndarray):
-            found[name] = kinds.CategoricalDistribution(list(values))
-        elif isinstance(values, kinds.BaseDistribution):
-            found[name] = values
+            distributions[name] = types.CategoricalDistribution(list(values))
+        elif isinstance(values, types.BaseDistribution):
+            distributions[name] = values
         else:
             raise ValueError(
-                f"param_distributions of OptunaSearchLZO must hold distributions of Optuna or "
-                f"lists, got {name!r}: {values!r}. Use optuna.distributions.FloatDistribution."
+                "param_distributions of OptunaSearchLZO must contain Optuna distributions or "
+                f"lists, got {name!r}: {values!r}."
             )
-    return found
+    return distributions

@@ -1,4 +1,4 @@
-"""The search over candidates drawn from distributions."""
+"""Randomized search."""
 
 import warnings
 from typing import Any
@@ -9,32 +9,32 @@ from sklearn.model_selection import ParameterSampler
 from leavezero._random import integer_seed
 from leavezero._typing import AnyArray, RandomState
 from leavezero._warning import warn_caller
-from leavezero.engine import AllAtOnce, Planner, Strategy
+from leavezero.evaluation import CandidateFactory, SingleRound, Strategy
 from leavezero.search._base import BaseSearchLZO
-from leavezero.search._checks import is_count
+from leavezero.search._parameter_checks import is_count
 
 
 class RandomizedSearchLZO(BaseSearchLZO):
-    """Choose the best of candidates drawn at random, with one fit each and nothing held out.
+    """Search over sampled candidates, with one fit per candidate and no held-out rows.
 
-    As :class:`GridSearchLZO`, but the candidates are drawn from lists and distributions, as in
-    scikit-learn's ``RandomizedSearchCV``.
+    Like :class:`GridSearchLZO`, but the candidates are sampled from lists and distributions, as in
+    ``RandomizedSearchCV``.
 
     Parameters
     ----------
     estimator : classifier or regressor
-        What to fit, with scikit-learn's methods.
+        An estimator with scikit-learn's interface.
     param_distributions : dict or list of dicts
-        For each parameter a list of values, or a distribution with ``rvs`` such as those of
+        For each parameter a list of values or a distribution with ``rvs``, such as those of
         ``scipy.stats``.
     n_iter : int, default=10
-        How many candidates are drawn. Equal ones are fitted once.
-    augmenter, n_replicates, validation_size, unseen, scoring, refit, select, confirm, confirm_cv
-        As for :class:`GridSearchLZO`.
-    error_score, return_train_score, n_jobs, verbose, journal
-        As for :class:`GridSearchLZO`.
+        The number of candidates that are sampled. Equal ones are fitted once.
+    augmenter, n_replicates, validation_size, loo, scoring, refit, select, cv_finalists, cv
+        See :class:`GridSearchLZO`.
+    error_score, return_train_score, n_jobs, verbose, checkpoint
+        See :class:`GridSearchLZO`.
     timeout, time_budget, memory_limit
-        As for :class:`GridSearchLZO`.
+        See :class:`GridSearchLZO`.
     random_state : int, RandomState, Generator or None, default=None
         The seed of the candidates, of the validation set and of every ``random_state`` of None
         inside the estimator.
@@ -42,13 +42,11 @@ class RandomizedSearchLZO(BaseSearchLZO):
     Attributes
     ----------
     best_estimator_, best_params_, best_score_, best_index_, selection_, cv_results_
-        As for :class:`GridSearchLZO`.
-    fits_, n_fits_, augmenter_, validation_set_, scorer_, classes_, n_features_in_, multimetric_
-        As for :class:`GridSearchLZO`.
+        See :class:`GridSearchLZO`, also for further attributes.
 
     See Also
     --------
-    GridSearchLZO : Every combination of a grid.
+    GridSearchLZO : All combinations of a grid.
 
     Examples
     --------
@@ -69,70 +67,71 @@ class RandomizedSearchLZO(BaseSearchLZO):
         *,
         n_iter: int = 10,
         augmenter: Any = "auto",
-        n_replicates: int | str = 10,
-        validation_size: float = 1.0,
-        unseen: str = "auto",
+        n_replicates: int = 10,
+        validation_size: float | str = "auto",
+        loo: bool | str = "auto",
         scoring: Any = None,
         refit: Any = True,
         select: Any = "best",
-        confirm: int | str | None = None,
-        confirm_cv: Any = 5,
+        cv_finalists: int | str | None = None,
+        cv: Any = 5,
         error_score: Any = float("nan"),
         return_train_score: bool = False,
         n_jobs: int | None = None,
         random_state: RandomState = None,
         verbose: int = 0,
-        journal: Any = None,
+        checkpoint: Any = None,
         timeout: float | None = None,
         time_budget: float | None = None,
         memory_limit: int | str | None = None,
     ) -> None:
         super().__init__(
-            estimator,
             augmenter=augmenter,
             n_replicates=n_replicates,
             validation_size=validation_size,
-            unseen=unseen,
+            loo=loo,
             scoring=scoring,
             refit=refit,
             select=select,
-            confirm=confirm,
-            confirm_cv=confirm_cv,
+            cv_finalists=cv_finalists,
+            cv=cv,
             error_score=error_score,
             return_train_score=return_train_score,
             n_jobs=n_jobs,
             random_state=random_state,
             verbose=verbose,
-            journal=journal,
+            checkpoint=checkpoint,
             timeout=timeout,
             time_budget=time_budget,
             memory_limit=memory_limit,
         )
+        self.estimator = estimator
         self.param_distributions = param_distributions
         self.n_iter = n_iter
 
     def _strategy(
-        self, planner: Planner, target: AnyArray, root: np.random.SeedSequence
+        self, factory: CandidateFactory, y: AnyArray, root: np.random.SeedSequence
     ) -> Strategy:
         if not is_count(self.n_iter):
             raise ValueError(
-                f"n_iter of RandomizedSearchLZO must be a positive int, got {self.n_iter!r}. "
-                "Use 10 for ten candidates."
+                f"n_iter of RandomizedSearchLZO must be a positive int, got {self.n_iter!r}."
             )
         seed = integer_seed(root, "proposals")
-        for params in sampled(self.param_distributions, self.n_iter, seed, "n_iter", self):
-            planner.candidate(self.estimator, params)
-        return AllAtOnce(planner.candidates)
+        for params in sample_params(self.param_distributions, self.n_iter, seed, "n_iter", self):
+            factory.candidate(self.estimator, params)
+        return SingleRound(factory.candidates)
 
 
-def sampled(space: Any, n_wanted: int, seed: int, name: str, search: Any) -> list[dict[str, Any]]:
-    """Return parameters drawn from a space; all of them where it has fewer, with a warning."""
+def sample_params(
+    space: Any, n_params: int, seed: int, name: str, search: Any
+) -> list[dict[str, Any]]:
+    """Return sampled parameters; all of them, with a warning, if there are fewer."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The total space of parameters")  # names GridSearchCV
-        found = list(ParameterSampler(space, n_wanted, random_state=seed))
-    if len(found) < n_wanted:
+        params = list(ParameterSampler(space, n_params, random_state=seed))
+    if len(params) < n_params:
         warn_caller(
-            f"{name} of {type(search).__name__} is {n_wanted}, and there are {len(found)} "
-            "candidates: all are tried, as GridSearchLZO does without a number.",
+            f"{name} of {type(search).__name__} is {n_params}, but there are only {len(params)} "
+            "candidates; all of them are evaluated."
         )
-    return found
+    return params
