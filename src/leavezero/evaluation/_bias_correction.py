@@ -31,9 +31,9 @@ HALF_WEIGHT_LABELS = 10  # labels with which the LOO correction has half its wei
 class PairedScores:
     """Validation and LOO scores of some models by one metric, one entry per model.
 
-    ``loo`` is NaN where a model has no LOO score. ``predictions`` has one row per validation row and
-    one column per model: class codes or values, or a third axis with the probability of each class
-    or the code of each output.
+    ``loo`` is NaN where a model has no LOO score. ``predictions`` has one row per validation row
+    and one column per model: class codes or values, or a third axis with the probability of each
+    class or the code of each output.
     """
 
     validation: Floats

@@ -27,8 +27,9 @@ def search_identity(run: "Run", random_state: Any, groups: Any) -> dict[str, str
     metrics = [
         [n, m.name, m.scorer, m.weight, m.constants, m.per_row] for n, m in run.metrics.items()
     ]
-    versions = {module.__name__: module.__version__ for module in (np, scipy, sklearn)}
-    versions |= {"python": platform.python_version(), "leavezero": __version__}
+    packages = {module.__name__: module.__version__ for module in (np, scipy, sklearn)}
+    packages |= {"python": platform.python_version(), "leavezero": __version__}
+    versions = {f"version of {name}": version for name, version in packages.items()}
     versions |= {"platform": f"{platform.system()} {platform.machine()}"}
     parts = {
         "X": run.X,
@@ -40,9 +41,8 @@ def search_identity(run: "Run", random_state: Any, groups: Any) -> dict[str, str
         "return_train_score": run.training_set is not None,
         "loo": [run.use_loo, run.use_validation_set],
         "validation set": [replicates.rows, replicates.n_replicates, run.compared_rows],
-        "versions": versions,
     }
-    return {name: digest(value) for name, value in parts.items()}
+    return {name: digest(value) for name, value in parts.items()} | versions
 
 
 class CheckpointedResults:

@@ -6,6 +6,7 @@ import tempfile
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -215,7 +216,7 @@ def _with_model(table: Mapping[int, CandidateResult], result: CandidateResult) -
 
 
 def _is_spent(limits: Limits | None) -> bool:
-    return limits is not None and limits.is_spent()
+    return limits is not None and limits.spent()
 
 
 def plan_tasks(trials: Sequence[Trial], seed: int) -> list[Task]:
@@ -263,36 +264,48 @@ def _round_results(
     if checkpoint is not None:
         yield from checkpoint.known_results(tasks)
         tasks = checkpoint.unknown_tasks(tasks)
-    again: list[Task] = []
-    for last_attempt in (False, True):
-        for at, found in run_tasks(
-            evaluate_task,
-            run,
-            tasks,
-            n_jobs=n_jobs,
-            limits=limits,
-            one_by_one=checkpoint is not None,
-            sizes=[len(task.trials) for task in tasks],
-        ):
-            if not isinstance(found, TaskEnded):
-                if checkpoint is not None:
-                    checkpoint.save(found)
-                yield from found
-            elif found.limit == "time_budget" or last_attempt:
-                yield from (_ended_result(trial, found) for trial in tasks[at].trials)
-            elif len(tasks[at].trials) > 1:  # one of them is the cause: evaluate each alone
-                again += [Task((trial,)) for trial in tasks[at].trials]
-            elif found.limit == "died":  # may have been killed by chance: try once more
-                again.append(tasks[at])
-            else:
-                yield _ended_result(tasks[at].trials[0], found)
-        if not again:
-            return
-        tasks = again
+    retry: list[Task] = []
+    for at, found in _run(run, tasks, n_jobs, limits, checkpoint):
+        is_joint = len(tasks[at].trials) > 1
+        if isinstance(found, TaskEnded) and is_joint and found.limit != "time_budget":
+            retry += [Task((trial,)) for trial in tasks[at].trials]  # one of them is the cause
+        else:
+            yield from _task_results(tasks[at], found)
+    for at, found in _run(run, retry, n_jobs, limits, checkpoint):
+        yield from _task_results(retry[at], found)
 
 
-def _ended_result(trial: Trial, ended: TaskEnded) -> CandidateResult:
-    return CandidateResult(trial, {}, {}, 0.0, 0.0, error=ended.message, ended=ended)
+def _run(
+    run: Run,
+    tasks: Sequence[Task],
+    n_jobs: int | None,
+    limits: Limits | None,
+    checkpoint: CheckpointedResults | None,
+) -> Iterator[tuple[int, Any]]:
+    """Yield the index and the results of each task, or how it was ended."""
+    finished = run_tasks(
+        evaluate_task,
+        run,
+        tasks,
+        n_jobs=n_jobs,
+        limits=limits,
+        one_by_one=checkpoint is not None,
+        timeout_factor=lambda task: len(task.trials),
+    )
+    with closing(finished):  # type: ignore[type-var]  # an iterator that is a generator
+        for at, found in finished:
+            if checkpoint is not None and not isinstance(found, TaskEnded):
+                checkpoint.save(found)
+            yield at, found
+
+
+def _task_results(task: Task, found: Any) -> list[CandidateResult]:
+    if not isinstance(found, TaskEnded):
+        return list(found)
+    return [
+        CandidateResult(trial, {}, {}, found.seconds, 0.0, error=str(found), ended=found)
+        for trial in task.trials
+    ]
 
 
 def evaluate_task(run: Run, task: Task) -> list[CandidateResult]:

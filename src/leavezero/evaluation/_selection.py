@@ -59,8 +59,8 @@ SIMPLER: dict[str, str] = {
 class RowScores:
     """Scores of candidates split into units: rows of the validation set, or replicates.
 
-    A candidate's score is ``values @ weights + shift``. ``source_rows`` are the training rows that a
-    unit was generated from, -1 for padding; None if they are unknown. ``n_training_rows`` is the
+    A candidate's score is ``values @ weights + shift``. ``source_rows`` are the training rows that
+    a unit was generated from, -1 for padding; None if they are unknown. ``n_training_rows`` is the
     size of the training data, ``rows_per_unit`` the number of validation rows in a unit.
     """
 

@@ -586,8 +586,8 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self, "cv_results_")
         if not hasattr(self, "_state"):
             raise ValueError(
-                f"This {type(self).__name__} was pickled without its training data. Call diagnose() "
-                "before the search is saved."
+                f"This {type(self).__name__} was pickled without its training data. Call "
+                "diagnose() before the search is saved."
             )
         started = time.perf_counter()
         inputs = self._check_inputs(self._state)

@@ -285,7 +285,7 @@ class OptunaSearchLZO(BaseSearchLZO):
         one = self.scoring is None or isinstance(self.scoring, str) or callable(self.scoring)
         if not one and not isinstance(self.refit, str):
             raise ValueError(
-                "OptunaSearchLZO optimizes one metric: with several, refit must be the name of one, "
+                "OptunaSearchLZO optimizes one metric: with several, refit must name one of them, "
                 f"got {self.refit!r}."
             )
         conflicts = [n for n in ("pruner", "storage", "study") if getattr(self, n) is not None]
