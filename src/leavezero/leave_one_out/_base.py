@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from sklearn.utils.validation import check_is_fitted
+
 from leavezero._typing import AnyArray, Bools, Floats, Ints, Table
 
 MethodName = Literal["exact", "approximate", "out-of-bag", "folds"]
@@ -87,9 +89,12 @@ class LeaveOneOutMethod(ABC):
         ``X``, ``y`` and ``sample_weight`` are those that the model was fitted to; a ValueError is
         raised if they are not, as far as that can be seen, or if the model is not supported.
         """
+        check_is_fitted(model)
         reason = self.unsupported_reason(model)
         if reason is not None:
-            raise ValueError(f"Leave-one-out predictions are not available: {reason}.")
+            raise ValueError(
+                f"Leave-one-out predictions of {type(model).__name__} are not available: {reason}."
+            )
         return self._predict(model, X, y, sample_weight)
 
     def predict_many(
