@@ -81,6 +81,15 @@ class LeaveOneOutMethod(ABC):
         """Return why predictions are not available for these parameters; None if they are."""
         return None
 
+    def check_supported(self, model: Any) -> None:
+        """Raise if a model is not fitted or its parameters are not supported."""
+        check_is_fitted(model)
+        reason = self.unsupported_reason(model)
+        if reason is not None:
+            raise ValueError(
+                f"Leave-one-out predictions of {type(model).__name__} are not available: {reason}."
+            )
+
     def predict(
         self, model: Any, X: Table, y: AnyArray, sample_weight: Floats | None = None
     ) -> LOOPredictions:
@@ -89,12 +98,7 @@ class LeaveOneOutMethod(ABC):
         ``X``, ``y`` and ``sample_weight`` are those that the model was fitted to; a ValueError is
         raised if they are not, as far as that can be seen, or if the model is not supported.
         """
-        check_is_fitted(model)
-        reason = self.unsupported_reason(model)
-        if reason is not None:
-            raise ValueError(
-                f"Leave-one-out predictions of {type(model).__name__} are not available: {reason}."
-            )
+        self.check_supported(model)
         return self._predict(model, X, y, sample_weight)
 
     def predict_many(
