@@ -24,7 +24,7 @@ def subtract(total: Floats, removed: Floats) -> Floats:
 
 def loo_class_totals(codes: Ints, weights: Floats, n_classes: int) -> Floats:
     """Return the total weight of each class without each row, of shape (n_samples, n_classes)."""
-    totals = np.bincount(codes, weights, minlength=n_classes)
+    totals = np.bincount(codes, weights, minlength=n_classes).astype(np.float64)
     return subtract(totals, weights[:, None] * np.eye(n_classes)[codes])
 
 

@@ -52,7 +52,7 @@ class DiscreteNBMethod(LeaveOneOutMethod):
         alpha = alpha if model.force_alpha else np.maximum(alpha, 1e-10)  # as scikit-learn does
         scores = _LOG_LIKELIHOODS[type(model)](counts, alpha, model)
         totals = loo_class_totals(counts.codes, counts.weights, len(model.classes_))
-        vanished = singletons(counts.codes) | (totals[counts.rows, counts.codes] == 0)
+        vanished = singletons(counts.codes) | (totals[np.arange(len(scores)), counts.codes] == 0)
         scores[vanished, counts.codes[vanished]] = -np.inf
         valid = np.ones(len(scores), dtype=bool)
         if type(model) is ComplementNB:  # uses no prior with two or more classes
@@ -78,7 +78,6 @@ class _Counts:
     weights: Floats
     by_class: Floats
     by_feature: Floats
-    rows: Ints
     owner: Ints
     values: Floats
     columns: Ints
@@ -86,7 +85,7 @@ class _Counts:
 
     def row_sums(self, terms: Floats) -> Floats:
         """Return sums over the stored values of each row."""
-        return np.asarray(np.bincount(self.owner, terms, minlength=len(self.rows)), dtype=float)
+        return np.asarray(np.bincount(self.owner, terms, minlength=len(self.codes)), dtype=float)
 
 
 def _count(model: Any, X: Any, y: AnyArray, sample_weight: Floats | None) -> _Counts:
@@ -97,12 +96,12 @@ def _count(model: Any, X: Any, y: AnyArray, sample_weight: Floats | None) -> _Co
     n_rows, n_classes = X.shape[0], len(model.classes_)
     codes = class_codes(model, y, n_rows)
     weights = row_weights(sample_weight, n_rows)
-    rows = np.arange(n_rows)
-    by_class = np.bincount(codes, weights, minlength=n_classes)
-    by_feature = (sparse.csr_array((weights, (codes, rows)), (n_classes, n_rows)) @ X).toarray()
-    owner = np.repeat(rows, np.diff(X.indptr))
+    by_class = np.bincount(codes, weights, minlength=n_classes).astype(np.float64)
+    members = sparse.csr_array((weights, (codes, np.arange(n_rows))), (n_classes, n_rows))
+    owner = np.repeat(np.arange(n_rows), np.diff(X.indptr))
     removed = X.data * weights[owner]
-    return _Counts(X, codes, weights, by_class, by_feature, rows, owner, X.data, X.indices, removed)
+    by_feature = (members @ X).toarray()
+    return _Counts(X, codes, weights, by_class, by_feature, owner, X.data, X.indices, removed)
 
 
 def _multinomial(counts: _Counts, alpha: Floats, model: Any) -> Floats:
@@ -114,7 +113,7 @@ def _multinomial(counts: _Counts, alpha: Floats, model: Any) -> Floats:
     own_total = subtract(own_total, counts.row_sums(counts.removed)) + alpha.sum()
     own_scores = counts.row_sums(counts.values * np.log(own))
     own_scores -= counts.row_sums(counts.values) * np.log(own_total)
-    scores[counts.rows, counts.codes] = own_scores
+    scores[np.arange(len(scores)), counts.codes] = own_scores
     return scores
 
 

@@ -16,7 +16,7 @@ from sklearn.neighbors import (
 from sklearn.utils import check_consistent_length
 
 from leavezero._tables import take_rows
-from leavezero._typing import AnyArray, Bools, Floats, Ints, Table
+from leavezero._typing import AnyArray, Floats, Ints, Table
 from leavezero.leave_one_out._base import LeaveOneOutMethod, LOOPredictions
 from leavezero.leave_one_out._class_scores import partial_predictions
 from leavezero.leave_one_out._training_data import mismatch_error, reject_weights
@@ -108,11 +108,13 @@ class _Votes:
         totals = self.sums()
         return np.asarray(sums / np.where(totals == 0, np.nan, totals)[:, None])
 
-    def by_class(self, codes: Ints, n_classes: int) -> Floats:
-        """Return the weight of the neighbors of each row in each class."""
+    def class_shares(self, codes: Ints, n_classes: int) -> Floats:
+        """Return the share of each class in the weight of the neighbors, 0 without neighbors."""
         cells = self.rows * n_classes + codes[self.neighbors]
-        counts = np.bincount(cells, self.weights, minlength=self.n_rows * n_classes)
-        return np.asarray(counts, dtype=np.float64).reshape(self.n_rows, n_classes)
+        flat = np.bincount(cells, self.weights, minlength=self.n_rows * n_classes)
+        sums = flat.astype(np.float64).reshape(self.n_rows, n_classes)
+        totals = sums.sum(axis=1, keepdims=True)
+        return np.asarray(sums / np.where(totals == 0, 1.0, totals))
 
 
 def _votes(model: Any, distances: AnyArray, neighbors: AnyArray) -> _Votes:
@@ -188,16 +190,15 @@ def _classes(model: Any) -> list[AnyArray]:
 
 def _predict_classes(model: Any, votes: _Votes, codes: Ints) -> LOOPredictions:
     labels, shares, valid = [], [], votes.sums() != 0
+    outliers = np.flatnonzero(np.bincount(votes.rows, minlength=votes.n_rows) == 0)
     for output, classes in enumerate(_classes(model)):
-        counts = votes.by_class(codes[:, output], len(classes))
-        label = classes.take(counts.argmax(axis=1))
+        share = votes.class_shares(codes[:, output], len(classes))
+        label = classes.take(share.argmax(axis=1))
         if getattr(model, "outlier_label", None) is not None:
-            outliers = np.bincount(votes.rows, minlength=votes.n_rows) == 0
-            _set_outliers(model, output, outliers, codes[:, output], counts, label)
-            valid = valid | outliers
+            label[outliers], share[outliers] = _outliers(model, output, outliers, codes[:, output])
+            valid[outliers] = True
         labels.append(label)
-        totals = counts.sum(axis=1, keepdims=True)
-        shares.append(counts / np.where(totals == 0, 1.0, totals))
+        shares.append(share)
     if model.outputs_2d_:
         stacked = np.column_stack(labels).astype(model.classes_[0].dtype)
         return partial_predictions("exact", {"predict": stacked}, valid)
@@ -205,20 +206,16 @@ def _predict_classes(model: Any, votes: _Votes, codes: Ints) -> LOOPredictions:
     return partial_predictions("exact", predictions, valid)
 
 
-def _set_outliers(
-    model: Any, output: int, outliers: Bools, codes: Ints, counts: Floats, label: AnyArray
-) -> None:
-    """Set label and counts of rows without neighbors as learned without them, in place."""
+def _outliers(model: Any, output: int, rows: Ints, codes: Ints) -> tuple[AnyArray, Floats]:
+    """Return labels and probabilities of rows without neighbors, as learned without them."""
     classes = _classes(model)[output]
-    rows = np.flatnonzero(outliers)
     rest = np.bincount(codes, minlength=len(classes)) - np.eye(len(classes))[codes[rows]]
     if isinstance(model.outlier_label, str) and model.outlier_label == "most_frequent":
         best = rest.argmax(axis=1)
-        label[rows], counts[rows, best] = classes.take(best), 1.0
-        return
-    label[rows] = model.outlier_label_[output]
-    for code in np.flatnonzero(classes == model.outlier_label_[output]):
-        counts[rows, code] = rest[:, code] > 0  # the class may vanish with the row
+        return classes.take(best), np.eye(len(classes))[best]
+    label = model.outlier_label_[output]
+    shares = (classes == label) & (rest > 0)  # the class may vanish with the row
+    return np.full(len(rows), label), shares.astype(np.float64)
 
 
 def _check_rows(model: Any, X: Table, targets: AnyArray) -> None:
@@ -239,29 +236,19 @@ def _check_rows(model: Any, X: Table, targets: AnyArray) -> None:
     same = (nearest == checked) | (_dense(take_rows(X, nearest)) == values).all(axis=1)
     if np.mean(~same | (distance > 1e-6 * scale + 1e-12)) > _MAX_DIFFERENT:
         raise mismatch_error(model, "they are not at distance 0 from its own")
-    if (
-        np.mean(_differs(model, rows, _votes(model, distances, neighbors), targets))
-        > _MAX_DIFFERENT
-    ):
-        raise mismatch_error(model, "with these targets it would have other predictions")
 
-
-def _differs(model: Any, rows: Table, votes: _Votes, targets: AnyArray) -> Bools:
-    """Return the rows whose prediction from the given targets is not the model's."""
-    if not is_classifier(model):
+    votes, scale = _votes(model, distances, neighbors), 1.0
+    if is_classifier(model):
+        fitted = model.predict_proba(rows)
+        fitted = np.hstack(fitted) if model.outputs_2d_ else fitted
+        pairs = zip(targets.T, _classes(model), strict=True)
+        expected = np.hstack([votes.class_shares(codes, len(names)) for codes, names in pairs])
+    else:
         with np.errstate(invalid="ignore"):  # radius neighbors cast NaN to the targets' dtype
-            fitted = model.predict(rows).reshape(votes.n_rows, -1)
-        scale = np.abs(targets).max(initial=0.0)
-        return np.asarray((np.abs(votes.means(targets) - fitted) > 1e-6 * scale).any(axis=1))
-    probabilities = model.predict_proba(rows)
-    differs = np.zeros(votes.n_rows, dtype=bool)
-    for codes, shares in zip(
-        targets.T, probabilities if model.outputs_2d_ else [probabilities], strict=True
-    ):
-        counts = votes.by_class(codes, shares.shape[1])
-        totals = counts.sum(axis=1, keepdims=True)
-        differs |= (np.abs(counts - shares * totals) > 1e-6 * totals).any(axis=1)
-    return differs
+            fitted = model.predict(rows).reshape(len(checked), -1)
+        expected, scale = votes.means(targets), float(np.abs(targets).max(initial=0.0))
+    if np.mean((np.abs(expected - fitted) > 1e-6 * scale).any(axis=1)) > _MAX_DIFFERENT:
+        raise mismatch_error(model, "with these targets it would have other predictions")
 
 
 def _dense(rows: Table) -> Floats:
