@@ -1,6 +1,7 @@
-"""Conformance checks for augmenters and families that others write."""
+"""Conformance checks for third-party augmenters and leave-one-out methods."""
 
 from leavezero.testing._augmenters import check_augmenter
 from leavezero.testing._families import check_family
+from leavezero.testing._leave_one_out import check_leave_one_out
 
-__all__ = ["check_augmenter", "check_family"]
+__all__ = ["check_augmenter", "check_family", "check_leave_one_out"]

@@ -1,0 +1,25 @@
+"""Run tasks on any joblib backend or under limits, and save their results to a checkpoint."""
+
+from leavezero.execution._checkpoint import (
+    Checkpoint,
+    CheckpointSummary,
+    OpenCheckpoint,
+    summarize_checkpoint,
+)
+from leavezero.execution._digests import digest
+from leavezero.execution._resource_limits import Limits, TaskEnded, resolve_limits
+from leavezero.execution._run_tasks import run_tasks
+from leavezero.execution._thread_limits import limited_threads
+
+__all__ = [
+    "Checkpoint",
+    "CheckpointSummary",
+    "Limits",
+    "OpenCheckpoint",
+    "TaskEnded",
+    "digest",
+    "limited_threads",
+    "resolve_limits",
+    "run_tasks",
+    "summarize_checkpoint",
+]

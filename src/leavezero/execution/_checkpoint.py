@@ -1,0 +1,407 @@
+"""Results of tasks in one SQLite file, from which the same call continues after an interruption."""
+
+import errno
+import hashlib
+import io
+import json
+import os
+import sqlite3
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from leavezero._typing import AnyArray
+from leavezero._warning import warn_caller
+
+APPLICATION_ID = 0x4C5A4350  # "LZCP" in the header of the file
+FORMAT = 1
+BUSY_SECONDS = 1.0  # to wait for a process that is about to close the file
+LARGEST_ARRAYS = 2**32  # bytes of one result
+_DIGEST_LENGTH = 64
+_TABLES = (
+    "CREATE TABLE identity (name BLOB, value BLOB, digest BLOB)",
+    "CREATE TABLE results (id INTEGER PRIMARY KEY, key BLOB, body BLOB, arrays BLOB, digest BLOB)",
+)
+_INVALID = (ValueError, TypeError, KeyError, IndexError, EOFError, MemoryError, OverflowError)
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """The file in which a search saves what it has finished.
+
+    Parameters
+    ----------
+    path : str or path
+        The file, which is created if it does not exist. One process at a time can use it.
+
+    Examples
+    --------
+    >>> from leavezero.execution import Checkpoint
+    >>> Checkpoint("search.sqlite").path
+    'search.sqlite'
+    """
+
+    path: str | PathLike[str]
+
+
+class OpenCheckpoint:
+    """A checkpoint while one call uses it; a context manager.
+
+    A result is a nested structure of dictionaries with string keys, lists, JSON scalars and numpy
+    arrays without objects. Nothing is pickled. What `save` has written survives the end of the
+    process, whatever ends it. Digests detect damage, not manipulation.
+
+    Parameters
+    ----------
+    checkpoint : Checkpoint, str or path
+        The file.
+    identity : mapping of str to str
+        What must be the same for the results to be used again, by name: a digest, or a short text
+        such as a version, which error messages show.
+    owner : str
+        Whose parameter ``checkpoint`` this is, for error messages.
+
+    Examples
+    --------
+    >>> import tempfile, numpy as np
+    >>> from leavezero.execution import OpenCheckpoint
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for _ in range(2):
+    ...         with OpenCheckpoint(f"{folder}/a.sqlite", {"X": "1"}, "GridSearchLZO") as opened:
+    ...             print(opened.load())
+    ...             opened.save("first", {"score": np.array([0.5])})
+    {}
+    {'first': {'score': array([0.5])}}
+    """
+
+    def __init__(
+        self,
+        checkpoint: Checkpoint | str | PathLike[str],
+        identity: Mapping[str, str],
+        owner: str,
+    ) -> None:
+        path = checkpoint.path if isinstance(checkpoint, Checkpoint) else checkpoint
+        self._path = os.fspath(path)
+        self._identity = dict(identity)
+        self._owner = owner
+
+    def __enter__(self) -> Self:
+        _create_file(self._path, self._owner)
+        with _clear_errors(self._path):
+            self._connection = _connect(self._path, "rw")
+        try:
+            with _clear_errors(self._path):
+                # From now on no other process can read or write the file; the system removes the
+                # lock when this process ends.
+                self._connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+                self._connection.execute("PRAGMA synchronous = FULL")
+                self._connection.execute("BEGIN EXCLUSIVE")
+                self._prepare()
+                self._connection.execute("COMMIT")
+        except BaseException:
+            self._connection.close()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._connection.close()
+
+    def load(self) -> dict[str, Any]:
+        """Return all saved results by key; damaged ones are removed with a warning."""
+        with _clear_errors(self._path):
+            results, damaged = _read_results(self._connection)
+            if damaged:
+                self._connection.executemany("DELETE FROM results WHERE id = ?", damaged)
+        if damaged:
+            warn_caller(
+                f"{len(damaged)} results in the checkpoint {self._path!r} are damaged. They are "
+                "removed, and computed again."
+            )
+        return results
+
+    def save(self, key: str, result: Any) -> None:
+        """Write a result to the disk, in one transaction."""
+        body, arrays = _encode(result)
+        row = (key.encode(), body, arrays)
+        with _clear_errors(self._path):
+            self._connection.execute(
+                "INSERT INTO results (key, body, arrays, digest) VALUES (?, ?, ?, ?)",
+                (*row, _row_digest(*row)),
+            )
+
+    def _prepare(self) -> None:
+        """Create the tables of a new file, or check those of an old one."""
+        if not _has_tables(self._connection, self._path):
+            for statement in (f"PRAGMA application_id = {APPLICATION_ID}", *_TABLES):
+                self._connection.execute(statement)
+            self._connection.execute(f"PRAGMA user_version = {FORMAT}")
+            rows = [(name.encode(), value.encode()) for name, value in self._identity.items()]
+            self._connection.executemany(
+                "INSERT INTO identity VALUES (?, ?, ?)", [(*row, _row_digest(*row)) for row in rows]
+            )
+            return
+        differences = _differences(_read_identity(self._connection, self._path), self._identity)
+        if differences:
+            raise ValueError(
+                f"The checkpoint of {self._owner}, the file {self._path!r}, belongs to another "
+                f"call. These differ: {', '.join(differences)}. Use another file, or repeat the "
+                "call that created this one."
+            )
+
+
+@dataclass(frozen=True)
+class CheckpointSummary:
+    """The content of a checkpoint.
+
+    Parameters
+    ----------
+    identity : mapping of str to str
+        What belongs to the call, by name: digests or short texts.
+    results : mapping of str to object
+        The saved results by key, oldest first.
+    n_damaged : int
+        The number of damaged results.
+
+    Examples
+    --------
+    >>> from leavezero.execution import CheckpointSummary
+    >>> CheckpointSummary({"X": "1"}, {}, 0).n_damaged
+    0
+    """
+
+    identity: Mapping[str, str]
+    results: Mapping[str, Any]
+    n_damaged: int
+
+
+def summarize_checkpoint(path: str | PathLike[str]) -> CheckpointSummary:
+    """Return the content of a checkpoint that no process uses.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+
+    Returns
+    -------
+    CheckpointSummary
+        The content.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from leavezero.execution import OpenCheckpoint, summarize_checkpoint
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with OpenCheckpoint(f"{folder}/a.sqlite", {"X": "1"}, "GridSearchLZO") as opened:
+    ...         opened.save("first", {"score": 0.5})
+    ...     summarize_checkpoint(f"{folder}/a.sqlite").results
+    {'first': {'score': 0.5}}
+    """
+    name = os.fspath(path)
+    if not Path(name).is_file():
+        raise ValueError(f"There is no file {name!r}.")
+    with _clear_errors(name):
+        # Only a file that can be written can be recovered after a killed process.
+        connection = _connect(name, "rw" if os.access(name, os.W_OK) else "ro")
+    try:
+        with _clear_errors(name):
+            if not _has_tables(connection, name):
+                return CheckpointSummary({}, {}, 0)
+            results, damaged = _read_results(connection)
+            return CheckpointSummary(_read_identity(connection, name), results, len(damaged))
+    finally:
+        connection.close()
+
+
+def _create_file(path: str, owner: str) -> None:
+    """Create the file if there is none, readable only for its owner."""
+    if "\0" in path:
+        raise ValueError(f"The checkpoint of {owner} has a null character in its name: {path!r}.")
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    except FileExistsError:
+        if not Path(path).is_file():
+            raise ValueError(
+                f"The checkpoint of {owner} must be a file, and {path!r} is something else."
+            ) from None
+    except OSError as error:
+        text = f"The checkpoint of {owner} cannot be created: {error.strerror}"
+        raise type(error)(error.errno, text, path) from error
+
+
+def _connect(path: str, mode: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        f"{Path(path).absolute().as_uri()}?mode={mode}",
+        uri=True,
+        timeout=BUSY_SECONDS,
+        isolation_level=None,
+        check_same_thread=False,
+    )
+    # The file may be damaged, or come from somebody else.
+    connection.execute("PRAGMA trusted_schema = OFF")
+    connection.execute("PRAGMA cell_size_check = ON")
+    connection.text_factory = bytes
+    return connection
+
+
+def _has_tables(connection: sqlite3.Connection, path: str) -> bool:
+    """Return False for an empty file, True for a checkpoint of this format; else raise."""
+    [(application_id,)] = connection.execute("PRAGMA application_id")
+    [(version,)] = connection.execute("PRAGMA user_version")
+    tables = [sql for (sql,) in connection.execute("SELECT sql FROM sqlite_master ORDER BY name")]
+    if not tables and application_id == 0:
+        return False
+    if application_id != APPLICATION_ID:
+        raise ValueError(f"The file {path!r} is not a checkpoint of leavezero. Use another file.")
+    if version != FORMAT:
+        raise ValueError(
+            f"The checkpoint {path!r} has format {version}, and this version of leavezero reads "
+            f"format {FORMAT}. Use another file, or the version that created it."
+        )
+    if tables != [sql.encode() for sql in _TABLES]:
+        raise ValueError(_damaged(path, "its tables are not those of a checkpoint"))
+    [(state,)] = connection.execute("PRAGMA quick_check(1)")
+    if state != b"ok":
+        raise ValueError(_damaged(path, state.decode(errors="replace").replace("\n", " ")))
+    return True
+
+
+def _read_identity(connection: sqlite3.Connection, path: str) -> dict[str, str]:
+    rows = connection.execute("SELECT name, value, digest FROM identity").fetchall()
+    if any(stored != _row_digest(*row) for *row, stored in rows):
+        raise ValueError(_damaged(path, "the description of its call does not match its digest"))
+    return {name.decode(): value.decode() for name, value, _ in rows}
+
+
+def _read_results(connection: sqlite3.Connection) -> tuple[dict[str, Any], list[tuple[int]]]:
+    """Return the results by key, and the row ids of damaged ones."""
+    results: dict[str, Any] = {}
+    damaged = []
+    query = "SELECT id, key, body, arrays, digest FROM results ORDER BY id"
+    for row_id, key, body, arrays, stored in connection.execute(query):
+        try:
+            if stored != _row_digest(key, body, arrays):
+                raise ValueError("The digest does not match.")
+            results[key.decode()] = _decode(body, arrays)
+        except (*_INVALID, RecursionError, zipfile.BadZipFile):
+            damaged.append((row_id,))
+    return results, damaged
+
+
+def _differences(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+    """Return the names of the parts that are not the same, with values that people can read."""
+    names = [name for name in {**before, **now} if before.get(name) != now.get(name)]
+    return [_difference(name, before.get(name), now.get(name)) for name in names]
+
+
+def _difference(name: str, before: str | None, now: str | None) -> str:
+    if before is None:
+        return f"{name} (is new)"
+    if now is None:
+        return f"{name} (is missing)"
+    if len(before) < _DIGEST_LENGTH and len(now) < _DIGEST_LENGTH:
+        return f"{name} (was {before}, is {now})"
+    return name
+
+
+def _row_digest(*values: Any) -> bytes:
+    """Return the digest of a row; SQLite itself does not notice changed bits."""
+    hasher = hashlib.sha256()
+    for value in values:
+        if not isinstance(value, bytes):  # damage may change the type, too
+            return b""
+        hasher.update(f"{len(value)}:".encode())
+        hasher.update(value)
+    return hasher.hexdigest().encode()
+
+
+def _encode(result: Any) -> tuple[bytes, bytes]:
+    """Return a result as JSON, and its arrays as an npz file."""
+    arrays: list[AnyArray] = []
+    body = json.dumps(_to_json(result, arrays)).encode()
+    file = io.BytesIO()
+    if arrays:
+        np.savez_compressed(file, *arrays)
+    return body, file.getvalue()
+
+
+def _decode(body: bytes, content: bytes) -> Any:
+    if not content:
+        return _from_json(json.loads(body), [])
+    with zipfile.ZipFile(io.BytesIO(content)) as file:
+        if sum(info.file_size for info in file.infolist()) > LARGEST_ARRAYS:
+            raise ValueError("The arrays are too large.")
+    with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+        return _from_json(json.loads(body), [arrays[f"arr_{i}"] for i in range(len(arrays))])
+
+
+def _to_json(value: Any, arrays: list[AnyArray]) -> Any:
+    """Return a JSON value; dictionaries become pairs, so that an array can be a dictionary."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, np.ndarray):
+        if value.dtype.hasobject:
+            raise TypeError("A checkpoint cannot store arrays of objects.")
+        arrays.append(value)
+        return {"array": len(arrays) - 1}
+    if isinstance(value, Mapping):
+        for key in value:
+            if not isinstance(key, str):
+                raise TypeError(f"A checkpoint requires names that are strings, got {key!r}.")
+        return {"dict": [[key, _to_json(item, arrays)] for key, item in value.items()]}
+    if isinstance(value, list | tuple):
+        return [_to_json(item, arrays) for item in value]
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    raise TypeError(f"A checkpoint cannot store values of type {type(value).__name__}.")
+
+
+def _from_json(value: Any, arrays: list[AnyArray]) -> Any:
+    if isinstance(value, list):
+        return [_from_json(item, arrays) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if "array" in value:
+        return arrays[value["array"]]
+    return {key: _from_json(item, arrays) for key, item in value["dict"]}
+
+
+@contextmanager
+def _clear_errors(path: str) -> Iterator[None]:
+    """Raise errors of SQLite as standard exceptions that say what to do."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise _clear_error(error, path) from error
+
+
+def _clear_error(error: sqlite3.Error, path: str) -> Exception:
+    code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return BlockingIOError(
+            errno.EAGAIN,
+            "Another process uses the checkpoint. Wait until it has finished, or use another file",
+            path,
+        )
+    if code == sqlite3.SQLITE_FULL:
+        text = "The disk is full. What the checkpoint contains is safe: free space and repeat the "
+        return OSError(errno.ENOSPC, text + "call", path)
+    if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
+        text = "The checkpoint cannot be written. It must be in a folder that can be written"
+        return PermissionError(errno.EACCES, text, path)
+    if code == sqlite3.SQLITE_IOERR:
+        return OSError(errno.EIO, f"The checkpoint cannot be read or written: {error}", path)
+    return ValueError(_damaged(path, str(error)))
+
+
+def _damaged(path: str, reason: str) -> str:
+    return (
+        f"The file {path!r} is not a checkpoint of leavezero, or it is damaged: {reason}. Use "
+        "another file, or delete this one to start again."
+    )

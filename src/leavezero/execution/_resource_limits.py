@@ -1,0 +1,223 @@
+"""Limits of time and memory, and the record of a task that was ended."""
+
+import os
+import re
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from fractions import Fraction
+from importlib.util import find_spec
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any, Literal
+
+STATM = Path("/proc/self/statm")
+_SIZE = re.compile(r"\s*(\d{1,18}(?:\.\d{1,18})?)\s*([KMGT]?)(i?)B?\s*", re.IGNORECASE)
+
+
+class Clock:
+    """Seconds since the clock was made, without those in which it was paused."""
+
+    def __init__(self) -> None:
+        self._start = time.monotonic()
+
+    def seconds(self) -> float:
+        """Return the seconds so far."""
+        return time.monotonic() - self._start
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Return a context whose seconds do not count."""
+        since = time.monotonic()
+        try:
+            yield
+        finally:
+            self._start += time.monotonic() - since
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits of tasks that begin when this object is made; None where there is no limit.
+
+    Parameters
+    ----------
+    timeout : float or None
+        Seconds per task.
+    time_budget : float or None
+        Seconds for all tasks, counted by ``clock``. The start of worker processes does not count.
+    memory_limit : int or None
+        Bytes per task, above what its process used before its first task. Mapped files and
+        processes that a task starts do not count.
+
+    Examples
+    --------
+    >>> from leavezero.execution import Limits
+    >>> Limits(timeout=60.0).any, Limits().any
+    (True, False)
+    """
+
+    timeout: float | None = None
+    time_budget: float | None = None
+    memory_limit: int | None = None
+    clock: Clock = field(default_factory=Clock, repr=False, compare=False)
+
+    @property
+    def any(self) -> bool:
+        """Whether there is a limit."""
+        return (self.timeout, self.time_budget, self.memory_limit) != (None, None, None)
+
+    def remaining(self) -> float | None:
+        """Return the seconds that are left of the time budget; None if there is none."""
+        return None if self.time_budget is None else self.time_budget - self.clock.seconds()
+
+    def spent(self) -> bool:
+        """Return True if the time budget is spent."""
+        remaining = self.remaining()
+        return remaining is not None and remaining <= 0
+
+    def allow_more(self, limit: str, value: float) -> bool:
+        """Return True if a task that exceeded an earlier limit should run again."""
+        if limit not in ("timeout", "memory_limit"):
+            return limit == "time_budget"
+        now = self.timeout if limit == "timeout" else self.memory_limit
+        return now is None or now > value
+
+
+@dataclass(frozen=True)
+class TaskEnded:
+    """The result of a task that was ended, or whose result could not be returned.
+
+    Parameters
+    ----------
+    limit : {"timeout", "memory_limit", "time_budget", "died", "failed"}
+        The limit that ended the task. "died": the worker process died twice while it ran the task.
+        "failed": the task or its result could not be pickled, or the task raised ``SystemExit`` or
+        ``KeyboardInterrupt``.
+    value : float
+        The value of the limit in seconds or bytes; for "died" the exit code of the process, which
+        is minus the number of the signal if a signal ended it.
+    seconds : float
+        How long the task ran.
+    detail : str
+        The traceback of a task that failed.
+
+    Examples
+    --------
+    >>> from leavezero.execution import TaskEnded
+    >>> print(TaskEnded("timeout", 1.5))
+    exceeded timeout=1.5 seconds and was ended
+    """
+
+    limit: Literal["timeout", "memory_limit", "time_budget", "died", "failed"]
+    value: float
+    seconds: float = 0.0
+    detail: str = ""
+
+    def __str__(self) -> str:
+        match self.limit:
+            case "timeout":
+                return f"exceeded timeout={self.value:g} seconds and was ended"
+            case "memory_limit":
+                return f"exceeded memory_limit={self.value:.0f} bytes and was ended"
+            case "time_budget":
+                return f"was not finished within time_budget={self.value:g} seconds"
+            case "died":
+                return self.detail or f"its process {_describe_exit(int(self.value))}, twice"
+        return self.detail
+
+
+def resolve_limits(timeout: Any, time_budget: Any, memory_limit: Any, owner: str) -> Limits:
+    """Return valid limits whose clock starts now, or raise.
+
+    Parameters
+    ----------
+    timeout, time_budget : float or None
+        Seconds.
+    memory_limit : int, str or None
+        Bytes, or a number with a unit such as "2GB" or "512MiB".
+    owner : str
+        Whose parameters these are, for error messages.
+
+    Returns
+    -------
+    Limits
+        The limits.
+
+    Examples
+    --------
+    >>> from leavezero.execution import resolve_limits
+    >>> resolve_limits(None, None, "2GB", "GridSearchLZO").memory_limit
+    2000000000
+    """
+    return Limits(
+        _check_seconds(timeout, "timeout", owner),
+        _check_seconds(time_budget, "time_budget", owner),
+        _check_bytes(memory_limit, owner),
+    )
+
+
+def memory_in_use(pid: int) -> int:
+    """Return the bytes of memory that only this process uses; mapped files do not count."""
+    if STATM.exists():
+        _, resident, shared, *_ = Path(f"/proc/{pid}/statm").read_text().split()
+        return (int(resident) - int(shared)) * os.sysconf("SC_PAGE_SIZE")
+    import psutil
+
+    try:
+        return int(psutil.Process(pid).memory_full_info().uss)
+    except psutil.Error as error:
+        raise ProcessLookupError(str(error)) from error
+
+
+def _check_seconds(value: Any, name: str, owner: str) -> float | None:
+    if value is None:
+        return None
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    if is_number and 0 < value < sys.float_info.max:  # type: ignore[operator]
+        return float(value)
+    raise ValueError(
+        f"{name} of {owner} must be None or a positive number of seconds, got {value!r}."
+    )
+
+
+def _check_bytes(value: Any, owner: str) -> int | None:
+    if value is None:
+        return None
+    size = _parse_bytes(value)
+    if size < 1:
+        raise ValueError(
+            f"memory_limit of {owner} must be None, a positive number of bytes or a string with a "
+            f'unit such as "2GB", got {value!r}.'
+        )
+    if not STATM.exists() and find_spec("psutil") is None:
+        raise ValueError(
+            f"memory_limit of {owner} requires Linux or the package psutil, and this is "
+            f"{sys.platform}. Install psutil, or set memory_limit=None."
+        )
+    return size
+
+
+def _parse_bytes(value: Any) -> int:
+    """Return a number of bytes; 0 if the value is none."""
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        return int(value)
+    match = _SIZE.fullmatch(value) if isinstance(value, str) else None
+    if match is None or (match[3] and not match[2]):
+        return 0
+    base = 1024 if match[3] else 1000
+    return int(Fraction(match[1]) * base ** " KMGT".index(match[2].upper() or " "))
+
+
+def _describe_exit(code: int) -> str:
+    """Return how a process ended, by its exit code."""
+    if code >= 0:
+        return f"ended with exit code {code}"
+    try:
+        name = signal.Signals(-code).name
+    except ValueError:
+        name = str(-code)
+    hint = " (the system does this when memory runs out)" if name == "SIGKILL" else ""
+    return f"was ended by signal {name}{hint}"

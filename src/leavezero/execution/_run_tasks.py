@@ -1,0 +1,197 @@
+"""Run tasks: with joblib on its active backend, or under limits in processes of this package."""
+
+import logging
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import BrokenExecutor, CancelledError
+from contextlib import contextmanager
+from itertools import islice
+from typing import Any
+
+from joblib import effective_n_jobs
+from joblib.parallel import get_active_backend
+from sklearn.utils.parallel import Parallel, delayed
+
+from leavezero.execution._process_pool import run_in_processes
+from leavezero.execution._resource_limits import Limits
+
+MAX_ATTEMPTS = 3
+TASKS_PER_WORKER = 4  # in one call of a backend that returns results only at its end
+LOCAL_BACKENDS = (
+    "LokyBackend",
+    "MultiprocessingBackend",
+    "SequentialBackend",
+    "ThreadingBackend",
+)
+
+_log = logging.getLogger("leavezero")
+
+
+def run_tasks(
+    function: Callable[[Any, Any], Any],
+    shared: Any,
+    tasks: Iterable[Any],
+    *,
+    n_jobs: int | None,
+    limits: Limits | None = None,
+    one_by_one: bool = False,
+    timeout_factor: Callable[[Any], float] | None = None,
+) -> Iterator[tuple[int, Any]]:
+    """Yield (index of task, ``function(shared, task)``) as tasks finish.
+
+    Tasks begin in the given order. An exception of the function ends all tasks and is raised here.
+    Without limits joblib runs them on its active backend; if a worker is lost, its unfinished tasks
+    are started again, with at most three attempts in all. With limits they run in processes of this
+    machine, whatever ``n_jobs`` is; no process and no file is left when the iterator is exhausted
+    or closed. Use ``contextlib.closing``: otherwise an exception in the caller's loop leaves it
+    open as long as its traceback exists.
+
+    Parameters
+    ----------
+    function : callable
+        Has the arguments ``shared`` and one task.
+    shared : object
+        What all tasks need. It is sent once to each worker, or mapped. Tasks must not write to it.
+    tasks : iterable
+        The tasks.
+    n_jobs : int or None
+        As in joblib.
+    limits : Limits or None
+        A task that exceeds a limit, or whose process died twice, has a `TaskEnded` as its result;
+        so have all tasks that are not finished when the time budget is spent.
+    one_by_one : bool
+        If True, joblib does not batch short tasks, so that each result is returned at once.
+    timeout_factor : callable or None
+        Returns the number by which ``limits.timeout`` is multiplied for a task; None: 1.
+
+    Returns
+    -------
+    iterator of tuple
+        Index and result of each task.
+
+    Examples
+    --------
+    >>> from leavezero.execution import run_tasks
+    >>> sorted(run_tasks(pow, 2, [3, 4], n_jobs=1))
+    [(0, 8), (1, 16)]
+    """
+    if limits is None or not limits.any:
+        return _run_with_joblib(function, shared, list(tasks), n_jobs, 1 if one_by_one else "auto")
+    backend = type(get_active_backend()[0]).__name__
+    if backend not in LOCAL_BACKENDS:
+        raise ValueError(
+            "timeout, time_budget and memory_limit require processes of this machine, but joblib's "
+            f"active backend is {backend}. Set them to None, or do not use that backend."
+        )
+    return run_in_processes(
+        function,
+        shared,
+        tasks,
+        n_jobs=effective_n_jobs(n_jobs),
+        limits=limits,
+        timeout_factor=timeout_factor,
+    )
+
+
+def _run_with_joblib(
+    function: Any, shared: Any, tasks: list[Any], n_jobs: int | None, batch_size: Any
+) -> Iterator[tuple[int, Any]]:
+    """Yield results; a worker that dies ends joblib's call, so the rest needs another one."""
+    holder = _holder(shared)
+    unfinished = dict(enumerate(tasks))
+    for attempt in range(1, MAX_ATTEMPTS + 1):
+        calls = (
+            delayed(_call)(function, holder, index, task)
+            for index, task in list(unfinished.items())
+        )
+        try:
+            with _closing(_as_finished(calls, n_jobs, batch_size)) as results:
+                for index, result in results:
+                    del unfinished[index]
+                    yield index, result
+            return
+        except Exception as error:
+            if not is_lost_worker(error) or attempt == MAX_ATTEMPTS:
+                raise
+            _log.warning(
+                "A worker was lost; %d tasks are started again.", len(unfinished), exc_info=True
+            )
+
+
+def _as_finished(calls: Iterable[Any], n_jobs: int | None, batch_size: Any) -> Iterator[Any]:
+    """Yield the results of calls; where the backend can, each as soon as it is available."""
+    if get_active_backend()[0].supports_return_generator:
+        results = Parallel(n_jobs, return_as="generator_unordered", batch_size=batch_size)(calls)
+        with _closing(results):
+            yield from results
+        return
+    rest, size = iter(calls), TASKS_PER_WORKER * effective_n_jobs(n_jobs)
+    with Parallel(n_jobs, batch_size=1) as parallel:  # starts the workers once
+        while part := list(islice(rest, size)):
+            yield from parallel(part)
+
+
+@contextmanager
+def _closing(results: Any) -> Iterator[Any]:
+    """Return a context that closes a generator, without joblib's warning of unused results."""
+    try:
+        yield results
+    finally:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            results.close()
+
+
+def _call(function: Any, holder: Any, index: int, task: Any) -> tuple[int, Any]:
+    """Run one task in a worker."""
+    return index, function(holder.get(), task)
+
+
+class _Holder:
+    """The shared data as joblib sends it: large arrays are mapped by processes of one machine."""
+
+    def __init__(self, shared: Any) -> None:
+        self._shared = shared
+
+    def get(self) -> Any:
+        """Return the shared data."""
+        return self._shared
+
+    def __sizeof__(self) -> int:
+        """Return a size above which Dask sends an argument once, and not with each task."""
+        return 10**6
+
+
+class _RayHolder:
+    """The shared data in Ray's object store, which would otherwise be pickled for each task."""
+
+    def __init__(self, shared: Any) -> None:
+        import ray
+
+        self._reference = ray.put(shared)
+
+    def get(self) -> Any:
+        """Return the shared data in a worker."""
+        import ray
+
+        return ray.get(self._reference)
+
+
+def _holder(shared: Any) -> _Holder | _RayHolder:
+    is_ray = type(get_active_backend()[0]).__name__ == "RayBackend"
+    return _RayHolder(shared) if is_ray else _Holder(shared)
+
+
+def is_lost_worker(error: BaseException) -> bool:
+    """Return True if an error is about a process that has gone, not about its task.
+
+    Examples
+    --------
+    >>> from concurrent.futures.process import BrokenProcessPool
+    >>> is_lost_worker(BrokenProcessPool()), is_lost_worker(ValueError())
+    (True, False)
+    """
+    if type(error).__name__.startswith("RayTaskError"):  # raised by the task
+        return False
+    package = str(type(error).__module__).partition(".")[0]
+    return isinstance(error, BrokenExecutor | CancelledError) or package in ("distributed", "ray")

@@ -1,0 +1,184 @@
+"""Ensembles that differ in their number of members: the largest is fitted once.
+
+Given a seed, an ensemble of k members is the first k members of any larger one, also with early
+stopping: the iteration at which a fit stops does not depend on how many were allowed.
+"""
+
+from collections.abc import Hashable, Iterator, Mapping
+from functools import cache, partial
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    AdaBoostRegressor,
+    BaggingClassifier,
+    BaggingRegressor,
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.utils import check_array
+
+from leavezero._typing import AnyArray, Floats, Table
+from leavezero.joint_fit._joint_fit import (
+    PREDICTION_METHODS,
+    JointFit,
+    JointlyFitted,
+    copy_fitted_attributes,
+    fit_plainly,
+    is_count,
+    is_seed,
+    lazy_predictions,
+    params_key,
+    predict_in_blocks,
+)
+
+FORESTS = (
+    RandomForestClassifier,
+    RandomForestRegressor,
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+)
+BAGGING = (BaggingClassifier, BaggingRegressor)
+BOOSTING = (
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    AdaBoostClassifier,
+    AdaBoostRegressor,
+)
+PER_MEMBER = (
+    "estimators_",
+    "estimators_features_",
+    "estimator_weights_",
+    "estimator_errors_",
+    "train_score_",
+    "oob_improvement_",
+    "oob_scores_",
+    "_seeds",  # of bagging, which has no public attribute to set estimators_samples_ by
+)
+
+
+class EnsemblePrefix(JointFit):
+    """Forests, bagging, gradient boosting and AdaBoost along ``n_estimators``.
+
+    Models equal plain fits bit for bit and share the members. Predictions equal theirs bit for bit
+    if ``n_jobs`` is 1 (with threads, the order of the sum is not fixed).
+    """
+
+    name = "ensemble prefix"
+
+    def key(self, estimator: Any) -> Hashable | None:
+        """Return all parameters but the number of members."""
+        if type(estimator) not in (*FORESTS, *BAGGING, *BOOSTING):
+            return None
+        # An out-of-bag score would have to be computed for each size.
+        extra = getattr(estimator, "oob_score", False) or getattr(estimator, "warm_start", False)
+        if extra or not is_seed(estimator.random_state) or not is_count(estimator.n_estimators):
+            return None
+        return params_key(estimator, "n_estimators")
+
+    def order(self, estimator: Any) -> int:
+        """Return the number of members."""
+        return int(estimator.n_estimators)
+
+    def fit(
+        self, estimators: list[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None
+    ) -> JointlyFitted:
+        """Fit the largest ensemble; the others consist of its first members."""
+        largest = fit_plainly(max(estimators, key=self.order), X, y, sample_weight)
+        for estimator in estimators:
+            if estimator is not largest:
+                _copy_first_members(largest, estimator)
+        return JointlyFitted(estimators, shared=largest)
+
+    def predict(self, fitted: JointlyFitted, X: Table) -> list[Mapping[str, AnyArray]] | None:
+        """Return predictions from one pass through the members of the largest ensemble."""
+        largest = fitted.shared
+        sizes = [len(model.estimators_) for model in fitted.models]
+        if getattr(largest, "n_outputs_", 1) > 1 or type(largest) is AdaBoostRegressor:
+            return None  # AdaBoostRegressor takes a median over all members for each size
+        if type(largest) in BOOSTING:
+            return staged_predictions(largest, sizes, X)
+
+        @cache
+        def averages() -> list[AnyArray]:
+            return predict_in_blocks(lambda rows: _averages(largest, sizes, rows), X)
+
+        def labels() -> list[AnyArray]:
+            return [largest.classes_.take(average.argmax(axis=1)) for average in averages()]
+
+        if not hasattr(largest, "classes_"):
+            return lazy_predictions(len(sizes), {"predict": averages})
+        return lazy_predictions(len(sizes), {"predict": labels, "predict_proba": averages})
+
+
+def staged_predictions(model: Any, sizes: list[int], X: Table) -> list[Mapping[str, AnyArray]]:
+    """Return the predictions of the first members of a boosted model, for each number of them.
+
+    Each method takes one pass through the model's public ``staged_*`` method.
+    """
+
+    def predictions(method: str) -> list[AnyArray]:
+        return predict_in_blocks(partial(_staged, model, method, sizes), X)
+
+    available = [method for method in PREDICTION_METHODS if hasattr(model, f"staged_{method}")]
+    return lazy_predictions(len(sizes), {name: partial(predictions, name) for name in available})
+
+
+def _staged(model: Any, method: str, sizes: list[int], rows: Table) -> list[AnyArray]:
+    stages: Iterator[AnyArray] = getattr(model, f"staged_{method}")(rows)
+    found = {
+        size: np.atleast_1d(np.array(values))  # the array may be updated by the next stage
+        for size, values in enumerate(islice(stages, max(sizes)), start=1)
+        if size in sizes
+    }
+    if method == "decision_function":  # one column where decision_function returns a vector
+        found = {k: v.ravel() if v.shape[1:] == (1,) else v for k, v in found.items()}
+    return [found[size] for size in sizes]
+
+
+def _copy_first_members(largest: Any, estimator: Any) -> None:
+    """Give an ensemble the first members of a larger one."""
+    size = estimator.n_estimators
+    learned = vars(largest)
+    first = {name: learned[name][:size].copy() for name in PER_MEMBER if name in learned}
+    if "n_estimators_" in learned:  # of gradient boosting
+        first["n_estimators_"] = len(first["estimators_"])
+    if "oob_score_" in learned:
+        first["oob_score_"] = first["oob_scores_"][-1]
+    copy_fitted_attributes(largest, estimator, **first)
+
+
+def _averages(model: Any, sizes: list[int], X: Table) -> list[Floats]:
+    """Return the mean over the first members for each size, summed in the order of the members."""
+    dtype = np.float32 if type(model) in FORESTS else None  # as trees take it
+    rows = check_array(X, accept_sparse="csr", dtype=dtype, ensure_all_finite=False)
+    total: Any = 0.0
+    found = {}
+    for index in range(max(sizes)):
+        total = total + _member_values(model, index, rows)
+        if index + 1 in sizes:
+            found[index + 1] = total / (index + 1)
+    return [found[size] for size in sizes]
+
+
+def _member_values(model: Any, index: int, rows: Any) -> Floats:
+    """Return one member's probabilities, with a column per class of the ensemble, or values."""
+    member = model.estimators_[index]
+    method = "predict_proba" if hasattr(model, "classes_") else "predict"
+    if type(model) in FORESTS:
+        return np.asarray(getattr(member, method)(rows, check_input=index == 0))
+    columns = rows[:, model.estimators_features_[index]]
+    if method == "predict":
+        return np.asarray(member.predict(columns))
+    n_classes = len(model.classes_)  # members are fitted to class indices
+    if not hasattr(member, "predict_proba"):
+        return np.asarray(np.eye(n_classes)[member.predict(columns)])
+    values = np.zeros((rows.shape[0], n_classes))
+    values[:, member.classes_] = member.predict_proba(columns)
+    return values

@@ -1,0 +1,193 @@
+"""The interface of joint fits, and the helpers that its implementations share."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import joblib
+import numpy as np
+from scipy import sparse
+
+from leavezero._tables import count_rows, take_rows
+from leavezero._typing import AnyArray, Floats, Table
+
+BLOCK_CELLS = 2**23  # float64 values of a block of rows: 64 MiB
+# Blocks are multiples of the 256 rows that scikit-learn's distance computations take at a time,
+# so that distances are rounded as in one call with all rows.
+BLOCK_STEP = 256
+PREDICTION_METHODS = ("predict", "predict_proba", "decision_function")
+
+
+@dataclass(frozen=True, eq=False)
+class JointlyFitted:
+    """Models that were fitted jointly.
+
+    Parameters
+    ----------
+    models : list
+        Fitted estimators in the order of the given ones. Each predicts by itself.
+    shared : object
+        Whatever :meth:`JointFit.predict` needs in addition to the models.
+    provisional : tuple of bool or None
+        True for each model that only predicts: fit a clone of the given estimator before it is
+        returned to users. None: no model is provisional.
+    """
+
+    models: list[Any]
+    shared: Any = None
+    provisional: tuple[bool, ...] | None = None
+
+
+class JointFit(ABC):
+    """A way to fit several estimators, and to predict with them, that shares work.
+
+    The fitted models equal the plain fits of each estimator: bit for bit, or to the tolerance that
+    a subclass states.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import Ridge
+    >>> from leavezero.joint_fit import find_joint_fit
+    >>> ridges = [Ridge(alpha) for alpha in (0.1, 1.0)]
+    >>> (method, key), (_, other_key) = (find_joint_fit(ridge) for ridge in ridges)
+    >>> key == other_key
+    True
+    >>> fitted = method.fit(ridges, [[0.0], [1.0], [2.0]], [0.0, 1.0, 5.0])
+    >>> [float(by_method["predict"][0]) for by_method in method.predict(fitted, [[1.0]])]
+    [2.0, 2.0]
+    """
+
+    name: str = "unnamed"
+    max_candidates: int = 64  # models that are in memory, and in one task, at the same time
+
+    @abstractmethod
+    def key(self, estimator: Any) -> Hashable | None:
+        """Return a key; unfitted estimators with equal keys are fitted jointly.
+
+        None if this method does not apply to the estimator.
+        """
+
+    def order(self, estimator: Any) -> Any:
+        """Return the sort key along which more than ``max_candidates`` estimators are split."""
+        return 0
+
+    @abstractmethod
+    def fit(
+        self, estimators: list[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None
+    ) -> JointlyFitted:
+        """Fit unfitted estimators with equal keys, in place.
+
+        Raises what a plain fit of one of them raises; some of the others may then be fitted.
+        """
+
+    def predict(self, fitted: JointlyFitted, X: Table) -> list[Mapping[str, AnyArray]] | None:
+        """Return the predictions of each model by method; None if it saves nothing.
+
+        A mapping computes its values when they are accessed. Methods that a mapping does not
+        contain are left to the model itself.
+        """
+        return None
+
+
+def first_match(methods: Iterable[JointFit], estimator: Any) -> tuple[JointFit, Hashable] | None:
+    """Return the first method that applies to an estimator, and its key."""
+    for method in methods:
+        key = method.key(estimator)
+        if key is not None:
+            return method, key
+    return None
+
+
+def params_key(estimator: Any, *varied: str) -> Hashable | None:
+    """Return a key of the class and of all parameters but some; None if one has no digest."""
+    params = estimator.get_params(deep=False)
+    digest = value_digest({name: params[name] for name in params if name not in varied})
+    return None if digest is None else (type(estimator), digest)
+
+
+def value_digest(value: Any) -> str | None:
+    """Return a digest of anything that can be pickled; None for the rest."""
+    try:
+        return str(joblib.hash(value))
+    except Exception:  # pickle raises anything
+        return None
+
+
+def is_seed(random_state: Any) -> bool:
+    """Return True if a random state gives the same stream in every fit."""
+    return isinstance(random_state, int | np.integer)
+
+
+def is_count(value: Any) -> bool:
+    """Return True for a positive integer."""
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    return whole and int(value) > 0
+
+
+def fit_plainly(estimator: Any, X: Table, y: AnyArray, sample_weight: Floats | None) -> Any:
+    """Fit an estimator, with weights only if there are any, and return it."""
+    weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+    return estimator.fit(X, y, **weights)
+
+
+def copy_fitted_attributes(source: Any, target: Any, **changed: Any) -> None:
+    """Give an unfitted estimator what a fitted one has learned, except for what has changed.
+
+    The values are not copied: another fit replaces them and does not modify them.
+    """
+    own = vars(target)
+    own.update({name: value for name, value in vars(source).items() if name not in own} | changed)
+
+
+def cells_per_row(X: Table) -> int:
+    """Return how many numbers a row of a table holds; 1 for a list of documents."""
+    if sparse.issparse(X):
+        return 1 + 2 * X.nnz // max(1, X.shape[0])  # with the column index of each
+    shape = getattr(X, "shape", (0,))
+    return int(np.prod(shape[1:])) if len(shape) > 1 else 1
+
+
+def row_blocks(X: Table, cells: int) -> Iterator[Table]:
+    """Yield the rows in blocks of bounded memory, given how many cells a row needs."""
+    size = max(1, BLOCK_CELLS // max(1, cells) // BLOCK_STEP) * BLOCK_STEP
+    for start in range(0, count_rows(X), size):
+        yield take_rows(X, slice(start, start + size))
+
+
+def predict_in_blocks(
+    predict: Callable[[Table], Sequence[AnyArray]], X: Table, cells: int = 1
+) -> list[AnyArray]:
+    """Return one array per model, from a function that returns them for a block of rows."""
+    parts = [predict(block) for block in row_blocks(X, max(cells, cells_per_row(X)))]
+    if len(parts) == 1:
+        return list(parts[0])
+    return [np.concatenate(part) for part in zip(*parts, strict=True)]
+
+
+class LazyPredictions(Mapping[str, AnyArray]):
+    """The predictions of one of several models by method, computed when they are accessed."""
+
+    def __init__(self, index: int, methods: Mapping[str, Callable[[], Sequence[AnyArray]]]) -> None:
+        self._index, self._methods = index, methods
+
+    def __getitem__(self, method: str) -> AnyArray:
+        return self._methods[method]()[self._index]
+
+    def __contains__(self, method: object) -> bool:
+        return method in self._methods  # the default of Mapping would compute the value
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._methods)
+
+    def __len__(self) -> int:
+        return len(self._methods)
+
+
+def lazy_predictions(
+    n_models: int, methods: Mapping[str, Callable[[], Sequence[AnyArray]]]
+) -> list[Mapping[str, AnyArray]]:
+    """Return a mapping per model, from functions that compute a method for all models at once."""
+    cached = {name: cache(compute) for name, compute in methods.items()}
+    return [LazyPredictions(index, cached) for index in range(n_models)]

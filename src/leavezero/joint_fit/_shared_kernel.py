@@ -1,0 +1,245 @@
+"""One kernel between new rows and training rows, for all models with the same kernel parameters."""
+
+from collections.abc import Hashable, Mapping
+from functools import partial
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.metrics.pairwise import pairwise_kernels
+from sklearn.svm import SVC, SVR, NuSVC, NuSVR
+from sklearn.utils import check_array
+
+from leavezero._tables import count_rows
+from leavezero._typing import AnyArray, Bools, Floats, Table
+from leavezero.joint_fit._joint_fit import (
+    JointFit,
+    JointlyFitted,
+    copy_fitted_attributes,
+    fit_plainly,
+    lazy_predictions,
+    params_key,
+    predict_in_blocks,
+)
+
+KERNEL_PARAMS = {
+    "linear": (),
+    "rbf": ("gamma",),
+    "sigmoid": ("gamma", "coef0"),
+    "poly": ("gamma", "coef0", "degree"),
+}
+MAX_KERNEL_CELLS = 50_000_000  # of a kernel matrix in addition to the one of a fit: 400 MB
+
+
+class SharedKernel(JointFit):
+    """Support vector machines with one kernel; all other parameters may differ.
+
+    Each model is a plain fit. Decision values are equal up to rounding (LIBSVM computes distances
+    in another order), labels wherever no decision value is zero up to rounding.
+    """
+
+    name = "shared kernel"
+    max_candidates = 16  # fits are not shared: leave something to other workers
+
+    def key(self, estimator: Any) -> Hashable | None:
+        """Return the kernel and its parameters; None for functions and precomputed kernels."""
+        if type(estimator) not in (SVC, SVR, NuSVC, NuSVR):
+            return None
+        if not isinstance(estimator.kernel, str) or estimator.kernel not in KERNEL_PARAMS:
+            return None
+        values = [repr(getattr(estimator, name)) for name in KERNEL_PARAMS[estimator.kernel]]
+        return (type(estimator), estimator.kernel, *values)
+
+    def fit(
+        self, estimators: list[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None
+    ) -> JointlyFitted:
+        """Fit each model, and compute the width of their kernel."""
+        models = [fit_plainly(estimator, X, y, sample_weight) for estimator in estimators]
+        return JointlyFitted(models, shared=_gamma(models[0], X))
+
+    def predict(self, fitted: JointlyFitted, X: Table) -> list[Mapping[str, AnyArray]] | None:
+        """Return labels and decision values, or predictions, from one kernel."""
+        models = fitted.models
+        vectors, coefs = _support(models)
+        sparse_rows = sparse.issparse(X)
+        if not vectors.shape[0] or sparse.issparse(vectors) != sparse_rows:
+            return None
+        intercepts = np.concatenate([model.intercept_ for model in models])
+        ends = np.cumsum([len(model.intercept_) for model in models])[:-1]
+        kernel = models[0].kernel
+        params = {name: getattr(models[0], name) for name in KERNEL_PARAMS[kernel]}
+        if "gamma" in params:
+            params["gamma"] = fitted.shared
+        # Distances do not depend on the origin, and keep their digits near it.
+        shift = vectors.mean(axis=0) if kernel == "rbf" and not sparse_rows else 0.0
+        if kernel == "rbf" and not sparse_rows:
+            vectors = vectors - shift
+        weights = np.asarray(vectors.T @ coefs) if kernel == "linear" else None
+
+        def predict_block(method: str, block: Table) -> list[AnyArray]:
+            rows = check_array(block, accept_sparse="csr", dtype=np.float64)
+            if weights is not None:
+                scores = rows @ weights
+            else:
+                rows = rows if sparse_rows else rows - shift
+                scores = pairwise_kernels(rows, vectors, metric=kernel, **params) @ coefs
+            parts = np.split(scores + intercepts, ends, axis=1)
+            if not hasattr(models[0], "classes_"):
+                return [part[:, 0].copy() for part in parts]
+            decide = _labels if method == "predict" else _decision_values
+            return [decide(model, part) for model, part in zip(models, parts, strict=True)]
+
+        def predictions(method: str) -> list[AnyArray]:
+            return predict_in_blocks(partial(predict_block, method), X, sum(coefs.shape))
+
+        classifier = hasattr(models[0], "classes_")
+        methods = ("predict", "decision_function") if classifier else ("predict",)
+        return lazy_predictions(len(models), {name: partial(predictions, name) for name in methods})
+
+
+class KernelRidgePath(JointFit):
+    """KernelRidge along ``alpha``: one kernel matrix for the fits and one for predictions.
+
+    Models equal plain fits bit for bit, predictions up to rounding.
+    """
+
+    name = "kernel ridge path"
+
+    def key(self, estimator: Any) -> Hashable | None:
+        """Return all parameters but the penalty; None for precomputed kernels."""
+        if type(estimator) is not KernelRidge:
+            return None
+        precomputed = isinstance(estimator.kernel, str) and estimator.kernel == "precomputed"
+        return None if precomputed else params_key(estimator, "alpha")
+
+    def fit(
+        self, estimators: list[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None
+    ) -> JointlyFitted:
+        """Fit the first model plainly and the others from its kernel matrix, if that is small."""
+        first, *others = estimators
+        fit_plainly(first, X, y, sample_weight)
+        if not others or count_rows(X) ** 2 > MAX_KERNEL_CELLS:
+            models = [fit_plainly(other, X, y, sample_weight) for other in others]
+            return JointlyFitted([first, *models])
+        kernel = _ridge_kernel(first, first.X_fit_)
+        for other in others:
+            solver = clone(other).set_params(kernel="precomputed")
+            dual_coef = fit_plainly(solver, kernel, y, sample_weight).dual_coef_
+            copy_fitted_attributes(first, other, dual_coef_=dual_coef)
+        return JointlyFitted(estimators)
+
+    def predict(self, fitted: JointlyFitted, X: Table) -> list[Mapping[str, AnyArray]]:
+        """Return predictions from one kernel."""
+        first = fitted.models[0]
+        n_rows = count_rows(first.X_fit_)
+        duals = [model.dual_coef_.reshape(n_rows, -1) for model in fitted.models]
+        ends = np.cumsum([dual.shape[1] for dual in duals])[:-1]
+        stacked = np.hstack(duals)
+        shapes = [(-1, *model.dual_coef_.shape[1:]) for model in fitted.models]
+
+        def predict_block(block: Table) -> list[AnyArray]:
+            rows = check_array(block, accept_sparse=("csr", "csc"))
+            parts = np.split(_ridge_kernel(first, rows) @ stacked, ends, axis=1)
+            return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
+
+        def predictions() -> list[AnyArray]:
+            return predict_in_blocks(predict_block, X, sum(stacked.shape))
+
+        return lazy_predictions(len(fitted.models), {"predict": predictions})
+
+
+def _gamma(model: Any, X: Table) -> float | None:
+    """Return gamma as the fit took it, by scikit-learn's documented rules."""
+    if "gamma" not in KERNEL_PARAMS[model.kernel]:
+        return None
+    if not isinstance(model.gamma, str):
+        return float(model.gamma)
+    rows = check_array(X, accept_sparse="csr", dtype=np.float64)
+    if model.gamma == "auto":
+        return 1.0 / rows.shape[1]
+    squares = rows.multiply(rows).mean() - rows.mean() ** 2 if sparse.issparse(rows) else rows.var()
+    return 1.0 / (rows.shape[1] * float(squares)) if squares != 0 else 1.0
+
+
+def _support(models: list[Any]) -> tuple[Any, Floats]:
+    """Return the support vectors of all models, and a column of coefficients per score."""
+    indices, first = np.unique(
+        np.concatenate([model.support_ for model in models]), return_index=True
+    )
+    own_vectors = [model.support_vectors_ for model in models]
+    is_sparse = sparse.issparse(own_vectors[0])
+    vectors = sparse.vstack(own_vectors, "csr") if is_sparse else np.vstack(own_vectors)
+    columns = []
+    for model in models:
+        own = _pair_coefs(model) if hasattr(model, "classes_") else _dense_coefs(model).T
+        full = np.zeros((len(indices), own.shape[1]))
+        full[np.searchsorted(indices, model.support_)] = own
+        columns.append(full)
+    return vectors[first], np.hstack(columns)
+
+
+def _pair_coefs(model: Any) -> Floats:
+    """Return the coefficient of each support vector in each pair of classes.
+
+    ``dual_coef_`` has one row per other class: class j is in row j - 1 for support vectors of the
+    classes before it, and in row j for those of the classes after it.
+    """
+    dual = _dense_coefs(model)
+    own = np.repeat(np.arange(len(model.classes_)), model.n_support_)
+    pairs = list(combinations(range(len(model.classes_)), 2))
+    coefs = np.zeros((len(own), len(pairs)))
+    for index, (one, other) in enumerate(pairs):
+        coefs[own == one, index] = dual[other - 1, own == one]
+        coefs[own == other, index] = dual[one, own == other]
+    return coefs
+
+
+def _dense_coefs(model: Any) -> Floats:
+    dual = model.dual_coef_
+    return np.asarray(dual.toarray() if sparse.issparse(dual) else dual)
+
+
+def _labels(model: Any, scores: Floats) -> AnyArray:
+    """Return labels from the scores of pairs of classes, as LIBSVM does."""
+    if len(model.classes_) == 2:  # LIBSVM has the opposite sign, and gives 0 to the second class
+        return model.classes_[(scores[:, 0] >= 0).astype(np.intp)]
+    if model.break_ties and model.decision_function_shape == "ovr":
+        return model.classes_[_decision_values(model, scores).argmax(axis=1)]
+    return model.classes_[_votes(scores > 0, len(model.classes_)).argmax(axis=1)]
+
+
+def _decision_values(model: Any, scores: Floats) -> Floats:
+    """Return what ``decision_function`` returns, from the scores of pairs of classes."""
+    n_classes = len(model.classes_)
+    if n_classes == 2:
+        return scores[:, 0].copy()
+    if model.decision_function_shape == "ovo":
+        return scores.copy()
+    confidence = np.zeros((len(scores), n_classes))
+    for index, (one, other) in enumerate(combinations(range(n_classes), 2)):
+        confidence[:, one] += scores[:, index]
+        confidence[:, other] -= scores[:, index]
+    # The sum of confidences counts less than a vote, as in scikit-learn.
+    return _votes(scores >= 0, n_classes) + confidence / (3.0 * (np.abs(confidence) + 1.0))
+
+
+def _votes(first_wins: Bools, n_classes: int) -> Floats:
+    votes = np.zeros((len(first_wins), n_classes))
+    for index, (one, other) in enumerate(combinations(range(n_classes), 2)):
+        votes[:, one] += first_wins[:, index]
+        votes[:, other] += ~first_wins[:, index]
+    return votes
+
+
+def _ridge_kernel(model: Any, rows: Any) -> Floats:
+    """Return the kernel between rows and the training rows of a kernel ridge model."""
+    if callable(model.kernel):
+        params = model.kernel_params or {}
+    else:
+        params = {"gamma": model.gamma, "degree": model.degree, "coef0": model.coef0}
+    other = None if rows is model.X_fit_ else model.X_fit_
+    kernel = pairwise_kernels(rows, other, metric=model.kernel, filter_params=True, **params)
+    return np.asarray(kernel.toarray() if sparse.issparse(kernel) else kernel)

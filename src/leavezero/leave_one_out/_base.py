@@ -1,0 +1,117 @@
+"""Interface of leave-one-out methods: predictions for training rows from one fitted model."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from sklearn.utils.validation import check_is_fitted
+
+from leavezero._typing import AnyArray, Bools, Floats, Ints, Table
+
+MethodName = Literal["exact", "approximate", "out-of-bag", "folds"]
+
+
+@dataclass(frozen=True, eq=False)
+class LOOPredictions:
+    """Predictions for each training row by a model fitted without that row.
+
+    Parameters
+    ----------
+    method : "exact", "approximate", "out-of-bag" or "folds"
+        How they were computed. Exact predictions equal those of a fit without the row, up to ties
+        and rounding. Approximate ones take one step from the fit on all rows. Out-of-bag ones come
+        from the members of an ensemble that were not trained on the row. Folds leave out the
+        labels of several rows at a time.
+    predictions : mapping of str to array
+        Arrays by method name ("predict", "predict_proba", "decision_function"), as that method
+        returns them, with one entry per training row, or per entry of ``rows``.
+    has_prediction : array of bool of shape (n_samples,) or None
+        Rows that have a prediction; None if all have.
+    unreliable : str or None
+        Why the predictions should not be used for this model; None if they may be used.
+    rows : array of int or None
+        The training row of each prediction, if they are not each row once and in order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from leavezero.leave_one_out import LOOPredictions
+    >>> LOOPredictions("exact", {"predict": np.array([0, 1])}).unreliable is None
+    True
+    """
+
+    method: MethodName
+    predictions: Mapping[str, AnyArray] = field(repr=False)
+    has_prediction: Bools | None = field(default=None, repr=False)
+    unreliable: str | None = None
+    rows: Ints | None = field(default=None, repr=False)
+
+
+class LeaveOneOutMethod(ABC):
+    """Base class: leave-one-out or out-of-bag predictions of one model type, without refitting.
+
+    A subclass implements :meth:`handles` and ``_predict``, and :meth:`unsupported_reason` where
+    some parameters are not supported.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.dummy import DummyRegressor
+    >>> from leavezero.leave_one_out import LeaveOneOutMethod, LOOPredictions
+    >>> class MeanMethod(LeaveOneOutMethod):
+    ...     name = "mean"
+    ...     def handles(self, estimator):
+    ...         return type(estimator) is DummyRegressor
+    ...     def _predict(self, model, X, y, sample_weight):
+    ...         return LOOPredictions("exact", {"predict": (y.sum() - y) / (len(y) - 1)})
+    >>> y = np.array([1.0, 2.0, 6.0])
+    >>> model = DummyRegressor().fit(np.zeros((3, 1)), y)
+    >>> MeanMethod().predict(model, np.zeros((3, 1)), y).predictions["predict"]
+    array([4. , 3.5, 1.5])
+    """
+
+    name: str = "unnamed"
+
+    @abstractmethod
+    def handles(self, estimator: Any) -> bool:
+        """Return True if the estimator, fitted or not, is of this model type."""
+
+    def unsupported_reason(self, estimator: Any) -> str | None:
+        """Return why predictions are not available for these parameters; None if they are."""
+        return None
+
+    def check_supported(self, model: Any) -> None:
+        """Raise if a model is not fitted or its parameters are not supported."""
+        check_is_fitted(model)
+        reason = self.unsupported_reason(model)
+        if reason is not None:
+            raise ValueError(
+                f"Leave-one-out predictions of {type(model).__name__} are not available: {reason}."
+            )
+
+    def predict(
+        self, model: Any, X: Table, y: AnyArray, sample_weight: Floats | None = None
+    ) -> LOOPredictions:
+        """Return the leave-one-out predictions of a fitted model.
+
+        ``X``, ``y`` and ``sample_weight`` are those that the model was fitted to; a ValueError is
+        raised if they are not, as far as that can be seen, or if the model is not supported.
+        """
+        self.check_supported(model)
+        return self._predict(model, X, y, sample_weight)
+
+    def predict_many(
+        self, models: Sequence[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None
+    ) -> list[LOOPredictions]:
+        """Return the predictions of several models fitted to the same rows.
+
+        Subclasses override it where models share work, such as a decomposition of X.
+        """
+        return [self.predict(model, X, y, sample_weight) for model in models]
+
+    @abstractmethod
+    def _predict(
+        self, model: Any, X: Table, y: AnyArray, sample_weight: Floats | None
+    ) -> LOOPredictions:
+        """Return the predictions of a supported model."""

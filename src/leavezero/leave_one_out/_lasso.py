@@ -1,0 +1,116 @@
+"""Lasso and elastic net: approximate leave-one-out on the columns with nonzero coefficients.
+
+As long as leaving out a row changes no coefficient to or from zero, the objective is quadratic on
+these columns, and one Newton step gives the minimum without the row (Rad and Maleki 2020, section
+2.2). scikit-learn's objective is a mean over the rows, sum_i w_i r_i^2 / (2 sum w) + penalty:
+without a row the penalty weighs more against the rest, which the step takes into account.
+"""
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.linear_model import ElasticNet, Lasso
+
+from leavezero._typing import AnyArray, Floats, Table
+from leavezero.leave_one_out._base import LeaveOneOutMethod, LOOPredictions
+from leavezero.leave_one_out._newton import (
+    MAX_CELLS,
+    TOO_LARGE,
+    NewtonStep,
+    append_constant,
+    newton_step,
+    to_dense,
+)
+from leavezero.leave_one_out._reliability import leverage_reason
+from leavezero.leave_one_out._training_data import (
+    mismatch_error,
+    row_weights,
+    target_values,
+    training_rows,
+)
+
+MAX_CORRELATION, MAX_EXCESS = 0.02, 10.0  # of residuals; times the solver's tolerance
+MAX_COLUMNS = 0.5  # with nonzero coefficients, per row
+
+
+class LassoMethod(LeaveOneOutMethod):
+    """Lasso and ElasticNet."""
+
+    name = "lasso"
+
+    def handles(self, estimator: Any) -> bool:
+        """Return True for scikit-learn's own classes, not for subclasses."""
+        return type(estimator) in (Lasso, ElasticNet)
+
+    def _predict(
+        self, model: Any, X: Table, y: AnyArray, sample_weight: Floats | None
+    ) -> LOOPredictions:
+        rows = training_rows(model, X)
+        n_rows = rows.shape[0]
+        targets = target_values(model, y, n_rows)
+        weights = row_weights(sample_weight, n_rows)
+        used = np.flatnonzero(model.coef_)
+        if n_rows * len(used) > MAX_CELLS or len(used) ** 2 > MAX_CELLS:
+            return LOOPredictions("approximate", {}, unreliable=TOO_LARGE)
+        scores = np.asarray(rows @ model.coef_ + model.intercept_)
+        _check_optimality(model, rows, scores - targets, targets, weights)
+        slopes = weights * (scores - targets)
+        step = _step(model, to_dense(rows[:, used]), model.coef_[used], scores, slopes, weights)
+        reason = leverage_reason(step.leverages, False)
+        if len(used) > MAX_COLUMNS * n_rows:
+            reason = (
+                f"{len(used)} coefficients are nonzero for {n_rows} rows, and others would be "
+                "without a row"
+            )
+        if int(np.max(model.n_iter_)) >= model.max_iter:
+            reason = "the solver has not converged"
+        return LOOPredictions("approximate", {"predict": step.scores}, unreliable=reason)
+
+
+def _penalties(model: Any) -> tuple[float, float]:
+    """Return the weights of the l1 norm and of half the squared l2 norm."""
+    l1_ratio = 1.0 if type(model) is Lasso else float(model.l1_ratio)
+    return model.alpha * l1_ratio, model.alpha * (1.0 - l1_ratio)
+
+
+def _check_optimality(model: Any, X: Any, errors: Floats, targets: Floats, weights: Floats) -> None:
+    """Raise if a column or the intercept violates the optimality conditions by far.
+
+    No column's |x'r| / sum w may exceed the l1 penalty. The solver's tolerance is relative to the
+    targets, and so is ours. The intercept comes from means and is exact up to rounding.
+    """
+    shares = weights / weights.sum()
+    l1, l2 = _penalties(model)
+    gradient = np.asarray((shares * errors) @ X) + l2 * model.coef_
+    excess = (-gradient if model.positive else np.abs(gradient)) - l1
+    spread = float(np.sqrt(shares @ (targets - shares @ targets) ** 2))
+    squares = X.multiply(X) if sparse.issparse(X) else X * X
+    scale = spread * np.sqrt(np.asarray(shares @ squares))
+    limit = max(MAX_CORRELATION, MAX_EXCESS * model.tol) * scale + 1e-12
+    if int(np.max(model.n_iter_)) < model.max_iter and np.any(excess > limit):
+        raise mismatch_error(model, "its coefficients do not minimize the loss on them")
+    largest = 1.0 + np.abs(targets).max()
+    if model.fit_intercept and abs(float(shares @ errors)) > 1e-7 * largest:
+        raise mismatch_error(model, "its residuals do not have mean zero on them")
+
+
+def _step(
+    model: Any, columns: Floats, coef: Floats, scores: Floats, slopes: Floats, weights: Floats
+) -> NewtonStep:
+    l1, l2 = _penalties(model)
+    penalty_gradient = l1 * np.sign(coef) + l2 * coef
+    # The l2 penalty of the other rows; the mean weight is used for each row left out.
+    penalties = np.full(len(coef), l2 * float(weights.sum()) * (1.0 - 1.0 / len(weights)))
+    if model.fit_intercept:
+        columns = append_constant(columns, 1.0)
+        penalties, penalty_gradient = np.append(penalties, 0.0), np.append(penalty_gradient, 0.0)
+    if not columns.shape[1]:
+        return NewtonStep(scores, np.zeros(len(scores)), 0.0)
+    gradient = np.zeros(columns.shape[1])
+    return newton_step(
+        columns, scores, slopes, weights, penalties, gradient, penalty_gradient, weights
+    )
+
+
+METHODS = (LassoMethod(),)

@@ -1,0 +1,190 @@
+"""Decision values without each row by one Newton step from the fit on all rows.
+
+The objective is sum_i l_i(x_i'b) + b'Pb/2 with a diagonal P. Without row i its gradient at the
+fitted b is -x_i l_i', because the whole gradient is zero there, and its Hessian is
+H - l_i'' x_i x_i'. One Newton step and the Sherman-Morrison formula give (Rad and Maleki 2020,
+equation 6; Beirami et al. 2017) x_i'b + a_i l_i' / (1 - a_i l_i'') with a_i = x_i' H^-1 x_i. It is
+exact for a quadratic loss. a_i l_i'' is the leverage of the row.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import linalg, sparse
+
+from leavezero._typing import AnyArray, Floats
+
+MAX_CELLS = 50_000_000  # floats in memory at the same time: 400 MB
+MIN_FLOPS = 2e10  # about a second; less is never too expensive
+MAX_COST = 100.0  # operations relative to a fit's, whose products take about 10 times longer each
+JITTER = 1e-12  # relative; changes only singular matrices
+MIN_ROOM = 1e-6  # lower bound of 1 - leverage
+MIN_CURVATURE = 1e-12  # relative to the largest, where the dual divides by curvatures
+BLOCK = 2048  # rows that are made dense at the same time
+
+TOO_LARGE = "X is too large: more than 400 MB would be needed"
+
+
+@dataclass(frozen=True, eq=False)
+class NewtonStep:
+    """Result of :func:`newton_step`.
+
+    ``scores`` are the linear predictors without each row, ``leverages`` those of the rows (1: the
+    row alone determines its score), ``decrement`` is twice the gain of one more step on all rows.
+    """
+
+    scores: Floats
+    leverages: Floats
+    decrement: float
+
+
+def size_reason(model: Any, X: Any, n_scores: int = 1) -> str | None:
+    """Return why the Newton system of a fitted model is too large; None if it is not."""
+    n_rows, side = X.shape[0], min(X.shape) * n_scores
+    if max(n_rows * min(X.shape), side * side * (1 if n_scores == 1 else 3)) > MAX_CELLS:
+        return TOO_LARGE
+    # Hessian and leverages; for several scores also the eigenvalues of a block per row.
+    n_flops = 2.0 * n_rows * side**2 + (25.0 * n_rows * n_scores**3 if n_scores > 1 else 0.0)
+    n_entries = X.nnz if sparse.issparse(X) else X.size
+    fit_flops = 4.0 * n_entries * n_scores * float(np.sum(model.n_iter_))
+    if getattr(model, "solver", None) == "newton-cholesky":  # forms the Hessian in each iteration
+        fit_flops = n_flops
+    if n_flops > max(MIN_FLOPS, MAX_COST * fit_flops):
+        return "the Newton step would take longer than several fits"
+    return None
+
+
+def to_dense(X: Any) -> AnyArray:
+    """Return an array from an array or a sparse matrix."""
+    return np.asarray(X.toarray() if sparse.issparse(X) else X)
+
+
+def rotate_to_square(X: Any, coef: Floats) -> tuple[Floats, Floats]:
+    """Return dense rows with at most as many columns as rows, and coefficients for them.
+
+    Wide rows are rotated such that all inner products and scores are kept, which leaves a squared
+    penalty unchanged: the new columns are the pivoted Cholesky factor of XX'.
+    """
+    if X.shape[1] <= X.shape[0]:
+        return to_dense(X), coef
+    factor, order, rank, _ = linalg.lapack.dpstrf(to_dense(X @ X.T), lower=1)
+    order, factor = order - 1, np.tril(factor)[:, :rank]
+    rotated = np.empty_like(factor)
+    rotated[order] = factor
+    scores = np.asarray(X @ coef.T)[order[:rank]]
+    solved = linalg.solve_triangular(factor[:rank], scores, lower=True, check_finite=False)
+    return rotated, np.asarray(solved).T
+
+
+def append_constant(X: Any, constant: float) -> Any:
+    """Return X with a constant column at the end."""
+    column = np.full((X.shape[0], 1), constant)
+    if sparse.issparse(X):
+        return sparse.hstack([X, sparse.csr_array(column)], format="csr")
+    return np.hstack([X, column])
+
+
+def newton_step(
+    X: Any,
+    scores: Floats,
+    slopes: Floats,
+    curvatures: Floats,
+    penalties: Floats,
+    gradient: Floats,
+    penalty_gradient: Floats | None = None,
+    penalty_shares: Floats | float = 0.0,
+) -> NewtonStep:
+    """Return the scores without each row, for a loss of one score per row.
+
+    Parameters
+    ----------
+    X : array or CSR matrix of shape (n_rows, n_columns)
+        With the column of the intercept at the end, if there is one; all others have the same
+        penalty.
+    scores, slopes, curvatures : array of shape (n_rows,)
+        x_i'b, and l_i' and l_i'' >= 0 there, weights included.
+    penalties : array of shape (n_columns,)
+        The diagonal of P.
+    gradient : array of shape (n_columns,)
+        Gradient of the objective on all rows at b; zero but for the solver's tolerance.
+    penalty_gradient, penalty_shares : array of shape (n_columns,), array of shape (n_rows,)
+        Where an objective is a mean over the rows, the penalty loses ``penalty_shares[i]`` times
+        this gradient when row i is left out.
+    """
+    vectors = gradient if penalty_gradient is None else np.c_[gradient, penalty_gradient]
+    wide = X.shape[1] > X.shape[0] and penalties[0] > 0.0
+    solve = _solve_dual if wide else _solve_primal
+    own, solved = solve(X, curvatures, penalties, vectors.reshape(len(gradient), -1))
+    moves = own * slopes
+    if penalty_gradient is not None:
+        moves = moves + penalty_shares * (X @ solved[:, 1])
+    leverages = own * curvatures
+    moves /= np.maximum(1.0 - leverages, MIN_ROOM)
+    return NewtonStep(scores + moves, leverages, float(gradient @ solved[:, 0]))
+
+
+def _solve_primal(
+    X: Any, curvatures: Floats, penalties: Floats, vectors: Floats
+) -> tuple[Floats, Floats]:
+    """Return x'H^-1 x for each row x, and H^-1 times some vectors."""
+    hessian, roots = np.diag(penalties.astype(np.float64)), np.sqrt(curvatures)
+    for rows, block in _row_blocks(X):
+        weighted = block * roots[rows, None]
+        hessian += weighted.T @ weighted
+    scale = max(float(np.trace(hessian)) / len(hessian), 1e-300)
+    hessian[np.diag_indices_from(hessian)] += JITTER * scale
+    own = np.empty(X.shape[0])
+    try:
+        lower = linalg.cholesky(hessian, lower=True, check_finite=False)
+    except linalg.LinAlgError:  # columns of very different scale
+        inverse = linalg.pinvh(hessian)
+        for rows, block in _row_blocks(X):
+            own[rows] = np.einsum("ij,ij->i", block @ inverse, block)
+        return own, inverse @ vectors
+    for rows, block in _row_blocks(X):
+        half = linalg.solve_triangular(lower, block.T, lower=True, check_finite=False)
+        own[rows] = np.einsum("ij,ij->j", half, half)
+    return own, linalg.cho_solve((lower, True), vectors, check_finite=False)
+
+
+def _solve_dual(
+    X: Any, curvatures: Floats, penalties: Floats, vectors: Floats
+) -> tuple[Floats, Floats]:
+    """Return the same for more columns than rows, from the inner products of rows.
+
+    With Z the rows minus their mean weighted by curvature (without intercept: minus nothing), R
+    the square roots of curvature / penalty p, H^-1 is (I - Z'R B^-1 RZ) / p with B = I + RZZ'R
+    (Woodbury), apart from the intercept. The leverages are 1 - diag(B^-1).
+    """
+    penalty, intercept = float(penalties[0]), penalties[-1] == 0.0
+    total = max(float(curvatures.sum()), 1e-300)
+    shares = curvatures / total if intercept else np.zeros(len(curvatures))
+    floor = MIN_CURVATURE * max(float(curvatures.max()), 1e-200)
+    squares = np.maximum(curvatures, floor) / penalty
+    roots, mean = np.sqrt(squares), np.asarray(X.T @ shares)
+    products = to_dense(X @ X.T)
+    to_mean = products @ shares
+    products = products - to_mean[:, None] - to_mean + shares @ to_mean
+    matrix = products * roots[:, None] * roots
+    matrix[np.diag_indices_from(matrix)] += 1.0
+    lower = linalg.cholesky(matrix, lower=True, check_finite=False)
+    inverse = linalg.lapack.dtrtri(lower, lower=1)[0]
+    own = (1.0 - np.einsum("ij,ij->j", inverse, inverse)) / (squares * penalty)
+
+    # The intercept is eliminated from H first, and its entries are solved for at the end.
+    rest = vectors - np.outer(mean, vectors[-1]) if intercept else vectors
+    inner = roots[:, None] * (X @ rest - mean @ rest)
+    dual = roots[:, None] * (inverse.T @ (inverse @ inner))
+    solved = np.asarray(rest - X.T @ dual + np.outer(mean, dual.sum(axis=0))) / penalty
+    if intercept:
+        own += 1.0 / total
+        solved[-1] = vectors[-1] / total - mean[:-1] @ solved[:-1]
+    return own, solved
+
+
+def _row_blocks(X: Any) -> Iterator[tuple[slice, Floats]]:
+    for start in range(0, X.shape[0], BLOCK):
+        rows = slice(start, start + BLOCK)
+        yield rows, to_dense(X[rows])

@@ -1,0 +1,91 @@
+"""Find the leave-one-out method for an estimator."""
+
+from functools import cache
+from importlib import import_module
+from typing import Any, TypeVar
+
+from leavezero.leave_one_out._base import LeaveOneOutMethod
+
+Method = TypeVar("Method", bound=LeaveOneOutMethod)
+
+_BUILTIN_MODULES = (
+    "_centroid",
+    "_discrete_nb",
+    "_discriminant",
+    "_gaussian_process",
+    "_glm",
+    "_kernel_ridge",
+    "_lasso",
+    "_linear_svm",
+    "_logistic",
+    "_naive_bayes",
+    "_neighbors",
+    "_out_of_bag",
+    "_pipeline",
+    "_ridge",
+    "_smir",
+    "_svm",
+    "_voting",
+)
+_REGISTERED: list[LeaveOneOutMethod] = []  # by users; the latest first
+
+
+def register_leave_one_out(method: Method) -> Method:
+    """Add a leave-one-out method, which takes precedence over the built-in ones.
+
+    Parameters
+    ----------
+    method : LeaveOneOutMethod
+        Method for one model type. Methods registered later take precedence.
+
+    Returns
+    -------
+    LeaveOneOutMethod
+        The same method.
+
+    Examples
+    --------
+    >>> from leavezero.leave_one_out import (
+    ...     LeaveOneOutMethod, LOOPredictions, find_leave_one_out, register_leave_one_out
+    ... )
+    >>> class MyClassifier: ...
+    >>> class MyMethod(LeaveOneOutMethod):
+    ...     name = "mine"
+    ...     def handles(self, estimator):
+    ...         return type(estimator) is MyClassifier
+    ...     def _predict(self, model, X, y, sample_weight):
+    ...         return LOOPredictions("exact", {"predict": y})
+    >>> method = register_leave_one_out(MyMethod())
+    >>> find_leave_one_out(MyClassifier()).name
+    'mine'
+    """
+    _REGISTERED.insert(0, method)
+    return method
+
+
+def find_leave_one_out(estimator: Any) -> LeaveOneOutMethod | None:
+    """Return the leave-one-out method for an estimator, or None.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Any estimator, fitted or not.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import Ridge
+    >>> from leavezero.leave_one_out import find_leave_one_out
+    >>> find_leave_one_out(Ridge()).name
+    'ridge'
+    >>> find_leave_one_out(object()) is None
+    True
+    """
+    methods = (*_REGISTERED, *_builtin_methods())
+    return next((method for method in methods if method.handles(estimator)), None)
+
+
+@cache
+def _builtin_methods() -> tuple[LeaveOneOutMethod, ...]:
+    # Imported on first use because pipelines and voting look up the methods of their parts here.
+    modules = (import_module(f"leavezero.leave_one_out.{name}") for name in _BUILTIN_MODULES)
+    return tuple(method for module in modules for method in module.METHODS)
