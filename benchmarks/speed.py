@@ -259,8 +259,8 @@ def write_page() -> None:
     lines = [
         "# Time of searches that take long",
         "",
-        "Written by `benchmarks/speed.py`. Wall seconds on one core unless stated otherwise; a ratio",
-        "is the time of 10-fold CV (one core) divided by that of GridSearchLZO (one core).",
+        "Written by `benchmarks/speed.py`. Wall seconds on one core unless stated otherwise;",
+        "a ratio is the time of 10-fold CV divided by that of GridSearchLZO, both on one core.",
         "",
     ]
     for path in sorted(FOLDER.glob("*.json")):

@@ -1,22 +1,26 @@
-"""Choose a machine-learning model without cross validation.
+"""Model selection without cross-validation.
 
-Every candidate is trained once, on all the data, and scored on a validation set that is drawn
-from the data by an augmenter. The best model is handed back as it is.
+Every candidate is fitted once, on all rows, and scored on a validation set generated from the
+training data, corrected by leave-one-out and out-of-bag scores from the same fit. The best fitted
+model is returned as it is.
 """
 
 from leavezero._version import __version__
 from leavezero.augment import (
-    Calibrated,
+    AugmenterUnion,
+    BiasCorrected,
     CopulaAugmenter,
+    FixedValidationSet,
     GaussianMixtureAugmenter,
-    GivenValidationSet,
     LabelInvariantMixup,
-    Portfolio,
     PseudoLabeled,
-    TeacherLabeled,
+    SoftLabeled,
     ValidationSet,
 )
-from leavezero.engine import Journal, OneStandardError, Selection
+from leavezero.diagnostics import DiagnosticReport, risk_bound
+from leavezero.evaluation import OneStandardError, Selection
+from leavezero.execution import Checkpoint
+from leavezero.leave_one_out import leave_one_out_predict
 from leavezero.search import (
     CandidateSearchLZO,
     GridSearchLZO,
@@ -30,30 +34,30 @@ from leavezero.search import (
     leave_zero_out_validate,
 )
 from leavezero.semi_supervised import SMIRClassifier
-from leavezero.trust import TrustReport, risk_bound
 
 __all__ = [
-    "Calibrated",
+    "AugmenterUnion",
+    "BiasCorrected",
     "CandidateSearchLZO",
+    "Checkpoint",
     "CopulaAugmenter",
+    "DiagnosticReport",
+    "FixedValidationSet",
     "GaussianMixtureAugmenter",
-    "GivenValidationSet",
     "GridSearchLZO",
     "HalvingGridSearchLZO",
     "HalvingRandomSearchLZO",
-    "Journal",
     "LabelInvariantMixup",
     "OneStandardError",
     "OptunaSearchLZO",
-    "Portfolio",
     "PseudoLabeled",
     "RandomizedSearchLZO",
     "SMIRClassifier",
     "Selection",
-    "TeacherLabeled",
-    "TrustReport",
+    "SoftLabeled",
     "ValidationSet",
     "__version__",
+    "leave_one_out_predict",
     "leave_zero_out_curve",
     "leave_zero_out_predict",
     "leave_zero_out_score",

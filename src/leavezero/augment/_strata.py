@@ -9,7 +9,7 @@ from scipy import sparse
 
 from leavezero._random import stream
 from leavezero._typing import Bools, Ints
-from leavezero._warning import warn_caller
+from leavezero._warnings import warn_caller
 from leavezero.augment._base import Draw, TableAugmenter
 from leavezero.augment._target import Target
 from leavezero.exceptions import SmallClassWarning

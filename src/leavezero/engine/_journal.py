@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from leavezero._warning import warn_caller
+from leavezero._warnings import warn_caller
 from leavezero.engine._digest import digest
 from leavezero.engine._groups import Group
 from leavezero.engine._journal_claims import STALE, Claimant

@@ -17,7 +17,7 @@ from typing import Any, Self
 import numpy as np
 
 from leavezero._typing import AnyArray
-from leavezero._warning import warn_caller
+from leavezero._warnings import warn_caller
 
 APPLICATION_ID = 0x4C5A4350  # "LZCP" in the header of the file
 FORMAT = 1

@@ -8,7 +8,7 @@ from typing import Any
 
 from joblib import Parallel, delayed
 
-from leavezero._warning import warn_caller
+from leavezero._warnings import warn_caller
 
 Key = dict[str, Any]
 Line = dict[str, Any]

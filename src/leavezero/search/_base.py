@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from leavezero._random import integer_seed, seed_sequence, stream
 from leavezero._tables import take_rows
 from leavezero._typing import AnyArray, Ints, RandomState, Table
-from leavezero._warning import warn_caller
+from leavezero._warnings import warn_caller
 from leavezero.augment import ValidationSet, resolve_augmenter, takes_unlabeled
 from leavezero.diagnostics import WARNING_CODES, Check, CheckInputs, DiagnosticReport, run_checks
 from leavezero.evaluation import (

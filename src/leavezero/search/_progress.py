@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from leavezero._typing import AnyArray, Table
-from leavezero._warning import warn_caller
+from leavezero._warnings import warn_caller
 from leavezero.evaluation import CandidateResult, Run
 from leavezero.exceptions import AllCandidatesFailedError, CandidateFailedWarning
 

@@ -8,7 +8,7 @@ from sklearn.model_selection import ParameterSampler
 
 from leavezero._random import integer_seed
 from leavezero._typing import AnyArray, RandomState
-from leavezero._warning import warn_caller
+from leavezero._warnings import warn_caller
 from leavezero.evaluation import CandidateFactory, SingleRound, Strategy
 from leavezero.search._base import BaseSearchLZO
 from leavezero.search._parameter_checks import is_count

@@ -21,7 +21,7 @@ def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
     Examples
     --------
     >>> import warnings
-    >>> from leavezero._warning import warn_caller
+    >>> from leavezero._warnings import warn_caller
     >>> with warnings.catch_warnings(record=True) as heard:
     ...     warnings.simplefilter("always")
     ...     warn_caller("Beware.")
