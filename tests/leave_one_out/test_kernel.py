@@ -60,7 +60,7 @@ def test_optimized_kernel_parameters_are_approximate(regression_data):
     assert find_leave_one_out(model).predict(model, X, y).method == "approximate"
 
 
-@pytest.mark.filterwarnings("ignore:Ill-conditioned", "ignore:Singular matrix")
+@pytest.mark.filterwarnings("ignore::scipy.linalg.LinAlgWarning", "ignore:Singular matrix")
 def test_unreliable_predictions_have_a_reason(monkeypatch):
     X, y = np.random.default_rng(0).normal(size=(10, 2)), np.arange(10.0) % 3
     for estimator in (

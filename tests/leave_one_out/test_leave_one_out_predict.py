@@ -110,9 +110,7 @@ class Repeated(LeaveOneOutMethod):
     """Several predictions of some rows, none of row 1."""
 
     name = "repeated"
-
-    def handles(self, estimator):
-        return type(estimator) is DecisionTreeClassifier
+    estimator_types = (DecisionTreeClassifier,)
 
     def _predict(self, model, X, y, sample_weight):
         predictions = {"predict_proba": np.array([0.0, 1.0, 0.5]), "predict": np.array([4, 5, 6])}
@@ -126,7 +124,7 @@ def test_registered_methods_take_precedence(monkeypatch):
     model = DecisionTreeClassifier().fit(X, y)
     assert find_leave_one_out(model) is method
     scores = leave_one_out_predict(model, X, y, method="predict_proba")
-    np.testing.assert_array_equal(scores, [0.5, np.nan, 0.5])
+    np.testing.assert_array_equal(scores, [0.0, np.nan, 0.5])
     with pytest.raises(ValueError, match=r"1 of 3 rows have no leave-one-out prediction.* row 1"):
         leave_one_out_predict(model, X, y)
     latest = register_leave_one_out(Repeated())

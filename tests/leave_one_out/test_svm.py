@@ -1,4 +1,4 @@
-"""Leave-one-out of support vector machines, compared with refits without each row."""
+"""Leave-one-out of SVMs, compared with refits without each row."""
 
 import numpy as np
 import pytest

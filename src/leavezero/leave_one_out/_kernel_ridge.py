@@ -24,10 +24,7 @@ class KernelRidgeMethod(LeaveOneOutMethod):
     """KernelRidge with any kernel, also precomputed ones, with weights and several targets."""
 
     name = "kernel ridge"
-
-    def handles(self, estimator: Any) -> bool:
-        """Return True for KernelRidge itself, not for subclasses."""
-        return type(estimator) is KernelRidge
+    estimator_types = (KernelRidge,)
 
     def _predict(
         self, model: Any, X: Table, y: AnyArray, sample_weight: Floats | None

@@ -20,7 +20,7 @@ MAX_CELLS = 50_000_000  # floats in memory at the same time: 400 MB
 MIN_FLOPS = 2e10  # about a second; less is never too expensive
 MAX_COST = 100.0  # operations relative to a fit's, whose products take about 10 times longer each
 JITTER = 1e-12  # relative; changes only singular matrices
-MIN_ROOM = 1e-6  # lower bound of 1 - leverage
+MIN_REMAINDER = 1e-6  # lower bound of 1 - leverage
 MIN_CURVATURE = 1e-12  # relative to the largest, where the dual divides by curvatures
 BLOCK = 2048  # rows that are made dense at the same time
 
@@ -121,7 +121,7 @@ def newton_step(
     if penalty_gradient is not None:
         moves = moves + penalty_shares * (X @ solved[:, 1])
     leverages = own * curvatures
-    moves /= np.maximum(1.0 - leverages, MIN_ROOM)
+    moves /= np.maximum(1.0 - leverages, MIN_REMAINDER)
     return NewtonStep(scores + moves, leverages, float(gradient @ solved[:, 0]))
 
 
