@@ -164,7 +164,7 @@ def memory_in_use(pid: int) -> int:
     if STATM.exists():
         _, resident, shared, *_ = Path(f"/proc/{pid}/statm").read_text().split()
         return (int(resident) - int(shared)) * os.sysconf("SC_PAGE_SIZE")
-    import psutil
+    import psutil  # type: ignore[import-untyped]
 
     try:
         return int(psutil.Process(pid).memory_full_info().uss)
@@ -176,7 +176,7 @@ def _check_seconds(value: Any, name: str, owner: str) -> float | None:
     if value is None:
         return None
     is_number = isinstance(value, Real) and not isinstance(value, bool)
-    if is_number and 0 < value < sys.float_info.max:  # type: ignore[operator]
+    if is_number and 0 < value < sys.float_info.max:
         return float(value)
     raise ValueError(
         f"{name} of {owner} must be None or a positive number of seconds, got {value!r}."
