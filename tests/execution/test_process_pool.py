@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
+from joblib import Parallel, delayed
 from scipy import sparse
 from sklearn import config_context, get_config
 
@@ -61,7 +62,10 @@ def work(shared, task):
     name, number = task
     if name.startswith("child"):
         start_child(f"{folder}/{name}")
-    if "sleeps" in name:
+    if name == "child nested sleeps":
+        Path(folder, "nested").write_text(str(os.getpid()))
+        Parallel(2, max_nbytes=1)(delayed(np.sum)(np.ones(10**6)) for _ in range(10**6))
+    if name == "sleeps":
         time.sleep(1000)
     if name == "allocates":
         kept = []
@@ -104,7 +108,7 @@ def run(tasks, folder, n_jobs=1, **limits):
 
 
 FAULTS = [
-    "child sleeps",
+    "child nested sleeps",
     "allocates",
     "child exits",
     "dies once",
@@ -138,7 +142,7 @@ def mixed(folder):
 @pytest.mark.parametrize(
     ("name", "limit", "value", "text"),
     [
-        ("child sleeps", "timeout", 1.5, "exceeded timeout=1.5 seconds"),
+        ("child nested sleeps", "timeout", 1.5, "exceeded timeout=1.5 seconds"),
         ("allocates", "memory_limit", 10**8, "exceeded memory_limit=100000000 bytes"),
         ("child exits", "died", 3, "its process ended with exit code 3, twice"),
         ("interrupts", "failed", 0, "KeyboardInterrupt"),
@@ -170,6 +174,8 @@ def test_nothing_is_left(mixed, folder):
     assert len(children) == 3
     assert are_gone(pids + children, seconds=0.0)
     assert mixed["left"] == set()
+    pid = int((folder / "nested").read_text())
+    assert not list(Path("/dev/shm").glob(f"*loky*-{pid}-*"))
 
 
 def test_budget_ends_running_tasks_and_begins_no_other(folder, tmp_path):
@@ -209,6 +215,13 @@ def test_spent_budget_starts_no_process(folder, monkeypatch):
     found = run(tasks_of("fine", "fine"), folder, time_budget=1e-9)
     assert {ended.limit for ended in found.values()} == {"time_budget"}
     assert run([], folder, timeout=1.0) == {}
+
+
+def test_data_that_cannot_be_pickled_leave_nothing(folder, tmp_path, monkeypatch):
+    monkeypatch.setenv("JOBLIB_TEMP_FOLDER", str(tmp_path))
+    with pytest.raises(TypeError, match="cannot pickle"):
+        list(run_tasks(work, threading.Lock(), [1], n_jobs=1, limits=Limits(timeout=1.0)))
+    assert not list(tmp_path.iterdir())
 
 
 tables = arrays.arrays(
@@ -267,7 +280,5 @@ def test_folder_without_room_is_named(monkeypatch, folder):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(module, "open", Full, raising=False)
-    with pytest.raises(
-        OSError, match=r"cannot be written: No space left .* Set TMPDIR to a folder"
-    ):
+    with pytest.raises(OSError, match=r"cannot be written: No space left .* Set TMPDIR"):
         run(tasks_of("fine"), folder, timeout=1.0)

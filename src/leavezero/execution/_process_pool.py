@@ -65,23 +65,18 @@ def run_in_processes(
     factor = timeout_factor or (lambda task: 1.0)
     timeout = limits.timeout or float("inf")
     queue = deque(_Task(at, task, timeout * factor(task)) for at, task in enumerate(tasks))
-    outer = os.environ.get("JOBLIB_TEMP_FOLDER")
-    with tempfile.TemporaryDirectory(
-        prefix="leavezero-",
-        dir=outer if outer and os.path.isdir(outer) else None,
-        ignore_cleanup_errors=True,
-    ) as folder:  # removed at exit, too, if this generator is never closed
-        pool = _Pool(function, shared, queue, n_jobs, limits, folder)
-        try:
-            while pool.unfinished and not limits.spent():
-                pool.assign()
-                yield from pool.collect()
-            pool.end_running()
-            for task in pool.unfinished.values():
-                assert limits.time_budget is not None
-                yield task.index, TaskEnded("time_budget", limits.time_budget, task.seconds)
-        finally:
-            pool.close()
+    pool = _Pool(queue, n_jobs, limits)
+    try:
+        pool.share((function, shared, get_config(), list(warnings.filters)))
+        while pool.unfinished and not limits.spent():
+            pool.assign()
+            yield from pool.collect()
+        pool.end_running()
+        for task in pool.unfinished.values():
+            assert limits.time_budget is not None
+            yield task.index, TaskEnded("time_budget", limits.time_budget, task.seconds)
+    finally:
+        pool.close()
 
 
 @dataclass(eq=False)
@@ -124,15 +119,7 @@ class _Worker:
 class _Pool:
     """The workers of one call and their schedule."""
 
-    def __init__(
-        self,
-        function: Any,
-        shared: Any,
-        queue: deque[_Task],
-        n_workers: int,
-        limits: Limits,
-        folder: str,
-    ) -> None:
+    def __init__(self, queue: deque[_Task], n_workers: int, limits: Limits) -> None:
         self.unfinished = {task.index: task for task in queue}
         self._queue = queue
         self._again: deque[_Task] = deque()  # their worker died; they run when nothing else does
@@ -141,9 +128,15 @@ class _Pool:
         self._limits = limits
         self._workers: list[_Worker] = []
         self._pid = os.getpid()
-        self._folder = folder
-        content = (function, shared, get_config(), list(warnings.filters))
-        self._spans = write_shared(os.path.join(folder, "shared"), content)
+        # If this process is killed, its workers remove the folder.
+        outer = os.environ.get("JOBLIB_TEMP_FOLDER", "")
+        self._folder = tempfile.mkdtemp(
+            prefix="leavezero-", dir=outer if os.path.isdir(outer) else None
+        )
+
+    def share(self, content: Any) -> None:
+        """Write what all workers need to a file that they map."""
+        self._spans = write_shared(os.path.join(self._folder, "shared"), content)
 
     def assign(self) -> None:
         """Start missing workers, and give a task to each idle one."""
@@ -173,9 +166,11 @@ class _Pool:
                 self._kill(worker)
 
     def close(self) -> None:
-        """Kill all workers; a fork of the main process has none."""
-        while self._workers and os.getpid() == self._pid:
-            self._kill(self._workers[-1])
+        """Kill all workers and remove their files, unless this is a fork of the main process."""
+        if os.getpid() == self._pid:
+            while self._workers:
+                self._kill(self._workers[-1])
+            shutil.rmtree(self._folder, ignore_errors=True)
 
     def _start(self) -> None:
         """Start a process, which takes as long as its imports; several start at the same time."""
