@@ -159,15 +159,6 @@ class OpenCheckpoint:
 class CheckpointSummary:
     """The content of a checkpoint.
 
-    Parameters
-    ----------
-    identity : mapping of str to str
-        What belongs to the call, by name: digests or short texts.
-    results : mapping of str to object
-        The saved results by key, oldest first.
-    n_damaged : int
-        The number of damaged results.
-
     Examples
     --------
     >>> from leavezero.execution import CheckpointSummary
@@ -175,9 +166,9 @@ class CheckpointSummary:
     0
     """
 
-    identity: Mapping[str, str]
-    results: Mapping[str, Any]
-    n_damaged: int
+    identity: Mapping[str, str]  # digests or short texts by name
+    results: Mapping[str, Any]  # by key, oldest first
+    n_damaged: int  # results that cannot be used
 
 
 def summarize_checkpoint(path: str | PathLike[str]) -> CheckpointSummary:

@@ -54,7 +54,7 @@ def digest(value: Any) -> str:
 def _add(hasher: Any, value: Any) -> None:
     """Add a value with its type and length, so that no two contents look the same."""
     if isinstance(value, np.generic):
-        value = value.item() if isinstance(value.item(), _SCALARS) else np.asarray(value)
+        value = np.asarray(value) if value.dtype.kind in "mMV" else value.item()
     if isinstance(value, _SCALARS):
         content = value if isinstance(value, bytes) else str(value).encode("utf-8", "surrogatepass")
         hasher.update(f"{type(value).__name__}:{len(content)}:".encode() + content)

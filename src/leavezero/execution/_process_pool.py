@@ -1,16 +1,15 @@
 """Worker processes that run tasks under limits, and can be killed one by one.
 
 joblib cannot end a single task, and one dead worker ends its whole call. The processes here are
-those of loky, which comes with joblib: they do not run the user's script again, and work on all
-platforms. Each has a pipe of its own to the main process.
+plain subprocesses, each with a pipe to the main process: they do not run the user's script again.
 """
 
-import atexit
 import mmap
 import os
 import pickle
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import threading
@@ -22,30 +21,30 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
-from multiprocessing import Pipe, current_process
+from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import IO, Any
 
-from joblib.externals.loky.backend import get_context, resource_tracker
-from joblib.externals.loky.backend.utils import kill_process_tree
 from sklearn import config_context, get_config
 
-from leavezero.execution._resource_limits import Limits, TaskEnded, memory_in_use
+from leavezero.execution._resource_limits import STATM, Limits, TaskEnded, memory_in_use
 
 try:  # a dependency of joblib from 1.6 on, part of it before
     import cloudpickle
 except ImportError:
     from joblib.externals import cloudpickle
+if sys.platform == "win32":
+    from multiprocessing.connection import PipeConnection as Connection
 
 START_SECONDS = 300.0  # until a worker must have imported what it needs
 MAX_FAILED_STARTS = 3
 MAX_DEATHS = 2  # of workers, for which one task may be the reason
 LEFT_MEMORY = 0.25  # of memory_limit, above which a worker is replaced after a task
-EXIT_SECONDS = 1.0  # for idle workers to exit by themselves
+EXIT_SECONDS = 1.0  # for a worker that has closed its connection to exit
 KILL_SECONDS = 5.0
 MEMORY_INTERVAL = 0.02  # seconds between two measurements
-EXIT_INTERVAL = 0.25  # seconds between two looks at the exit codes of workers
+EXIT_INTERVAL = 0.25  # seconds between two looks at exit codes
 ALIGNMENT = 64  # bytes
 MARK = "LEAVEZERO_WORKER"  # environment variable by which descendants of a worker are found
 
@@ -63,20 +62,12 @@ def run_in_processes(
     timeout_factor: Callable[[Any], float] | None = None,
 ) -> Iterator[tuple[int, Any]]:
     """Yield (index of task, result) as tasks finish; see `run_tasks`."""
-    if current_process().daemon:
-        raise RuntimeError(
-            "timeout, time_budget and memory_limit start processes, and a daemonic process of "
-            "multiprocessing must not. Set them to None, or use joblib's loky for the outer loop."
-        )
-    factors = timeout_factor or (lambda task: 1.0)
-    queue = deque(
-        _Task(index, task, (limits.timeout or 0.0) * factors(task))
-        for index, task in enumerate(tasks)
-    )
-    if not queue:
-        return
-    pool = _Pool(function, shared, queue, min(n_jobs, len(queue)), limits)
+    factor = timeout_factor or (lambda task: 1.0)
+    timeout = limits.timeout or float("inf")
+    queue = deque(_Task(at, task, timeout * factor(task)) for at, task in enumerate(tasks))
+    pool = _Pool(queue, n_jobs, limits)
     try:
+        pool.share((function, shared, get_config(), list(warnings.filters)))
         while pool.unfinished and not limits.spent():
             pool.assign()
             yield from pool.collect()
@@ -96,16 +87,15 @@ class _Task:
     content: Any
     timeout: float
     n_deaths: int = 0
-    seconds: float = 0.0  # how long it ran before it was ended
+    seconds: float = 0.0  # how long it ran before the time budget was spent
 
 
 @dataclass(eq=False)
 class _Worker:
-    """A process with both pipes to it; ``task`` is None while it starts and while it is idle."""
+    """A process with the pipe to it; ``task`` is None while it starts and while it is idle."""
 
-    process: Any
+    process: "subprocess.Popen[bytes]"
     connection: "Connection[Any, Any]"
-    lifeline: "Connection[Any, Any]"  # closed when this process ends, for whatever reason
     mark: str
     launched: float
     is_ready: bool = False
@@ -118,13 +108,18 @@ class _Worker:
         """Seconds since its task began."""
         return 0.0 if self.begun is None else time.monotonic() - self.begun
 
+    def has_message(self) -> bool:
+        """Return True if reading would not wait, also where the other end is closed."""
+        try:
+            return self.connection.poll()
+        except OSError:
+            return True
+
 
 class _Pool:
-    """The workers of one call, their schedule, and the folder with the shared data."""
+    """The workers of one call and their schedule."""
 
-    def __init__(
-        self, function: Any, shared: Any, queue: deque[_Task], n_workers: int, limits: Limits
-    ) -> None:
+    def __init__(self, queue: deque[_Task], n_workers: int, limits: Limits) -> None:
         self.unfinished = {task.index: task for task in queue}
         self._queue = queue
         self._again: deque[_Task] = deque()  # their worker died; they run when nothing else does
@@ -132,28 +127,22 @@ class _Pool:
         self._n_failed_starts = 0
         self._limits = limits
         self._workers: list[_Worker] = []
-        self._killed: set[int] = set()
         self._pid = os.getpid()
-        # The folder is also removed if this process is killed: by joblib's resource tracker.
-        parent = os.path.abspath(os.environ.get("JOBLIB_TEMP_FOLDER") or tempfile.gettempdir())
-        os.makedirs(parent, exist_ok=True)
-        self._folder = tempfile.mkdtemp(prefix="leavezero-", dir=parent)
-        self._is_closed = False
-        resource_tracker.register(self._folder, "folder")
-        atexit.register(self.close)
-        try:
-            content = (function, shared, get_config(), list(warnings.filters))
-            self._path = os.path.join(self._folder, "shared")
-            self._spans = write_shared(self._path, content)
-        except BaseException:
-            self.close()
-            raise
+        # If this process is killed, its workers remove the folder.
+        outer = os.environ.get("JOBLIB_TEMP_FOLDER", "")
+        self._folder = tempfile.mkdtemp(
+            prefix="leavezero-", dir=outer if os.path.isdir(outer) else None
+        )
+
+    def share(self, content: Any) -> None:
+        """Write what all workers need to a file that they map."""
+        self._spans = write_shared(os.path.join(self._folder, "shared"), content)
 
     def assign(self) -> None:
         """Start missing workers, and give a task to each idle one."""
         while len(self._workers) < min(self._n_workers, len(self.unfinished)):
-            self._workers.append(self._start())
-        for worker in list(self._workers):
+            self._start()
+        for worker in self._workers:
             if worker.is_ready and worker.task is None:
                 if self._queue:
                     self._give(worker, self._queue.popleft())
@@ -163,92 +152,81 @@ class _Pool:
     def collect(self) -> Iterator[tuple[int, Any]]:
         """Wait until something happens, and yield what has finished."""
         # Until a task runs, workers are starting, which the time budget does not include.
-        running = any(worker.begun is not None for worker in self._workers)
-        with nullcontext() if running else self._limits.clock.paused():
+        is_running = any(worker.begun is not None for worker in self._workers)
+        with nullcontext() if is_running else self._limits.clock.paused():
             wait([worker.connection for worker in self._workers], self._patience())
         for worker in list(self._workers):
             yield from self._attend(worker)
 
     def end_running(self) -> None:
         """Kill the workers that run a task."""
-        for worker in [worker for worker in self._workers if worker.task is not None]:
-            assert worker.task is not None
-            worker.task.seconds = worker.seconds
-            self._kill(worker)
+        for worker in list(self._workers):
+            if worker.task is not None:
+                worker.task.seconds = worker.seconds
+                self._kill(worker)
 
     def close(self) -> None:
-        """End all processes and remove all files; a second call does nothing."""
-        if self._is_closed or os.getpid() != self._pid:  # a fork has no workers
-            return
-        self._end_workers()
-        self._remove_files()
-        self._is_closed = True  # otherwise, after a second Ctrl-C, there is another try at exit
-        atexit.unregister(self.close)
+        """Kill all workers and remove their files, unless this is a fork of the main process."""
+        if os.getpid() == self._pid:
+            while self._workers:
+                self._kill(self._workers[-1])
+            shutil.rmtree(self._folder, ignore_errors=True)
 
-    def _start(self) -> _Worker:
+    def _start(self) -> None:
         """Start a process, which takes as long as its imports; several start at the same time."""
         mark = f"{os.environ.get(MARK, '')}/{uuid.uuid4().hex}"  # a worker may have a pool, too
         ours, theirs = Pipe()
-        watched, lifeline = Pipe(duplex=False)
-        # Keep the copies of data that estimators with n_jobs make in the folder that is removed.
-        environment = {MARK: mark, "JOBLIB_TEMP_FOLDER": self._folder}
-        process = get_context("loky").Process(
-            target=_serve,
-            args=(theirs, watched, self._path, self._spans, mark, self._pid),
-            env=environment,
+        path = [entry for entry in sys.path if isinstance(entry, str)]
+        code = (
+            f"import sys; sys.path[:] = {path!r}; "
+            "from leavezero.execution._process_pool import serve; "
+            f"serve({theirs.fileno()})"
         )
-        worker = _Worker(process, ours, lifeline, mark, time.monotonic())
-        # A terminal sends Ctrl-C to workers, too, until they have a session of their own.
-        masked = hasattr(signal, "pthread_sigmask")
-        previous = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if masked else None
-        try:
-            process.start()
-        finally:
-            if masked:
-                signal.pthread_sigmask(signal.SIG_SETMASK, previous or set())
-            theirs.close()
-            watched.close()
-        return worker
+        with theirs:
+            process = subprocess.Popen(
+                [sys.executable, "-c", code],
+                stdin=subprocess.DEVNULL,
+                # The copies of data that estimators with n_jobs make are removed with the folder.
+                env=os.environ | {MARK: mark, "JOBLIB_TEMP_FOLDER": self._folder},
+                **_popen_options(theirs.fileno()),
+            )
+        self._workers.append(_Worker(process, ours, mark, time.monotonic()))
+        with suppress(OSError):  # it has died, which the next look at it shows
+            is_measured = self._limits.memory_limit is not None
+            ours.send(_Setup(self._pid, mark, self._folder, self._spans, is_measured))
 
     def _give(self, worker: _Worker, task: _Task) -> None:
-        content = _dumps(task.content)
+        content = dumps(task.content)
         worker.task, worker.begun = task, None
-        with suppress(OSError):  # it has died, which the next look at it shows
+        with suppress(OSError):
             worker.connection.send_bytes(content)
 
     def _patience(self) -> float:
         """Return the seconds until the next thing must be looked at."""
-        busy = [worker for worker in self._workers if worker.begun is not None]
-        seconds = [EXIT_INTERVAL]
-        if self._limits.timeout is not None:
-            seconds += [worker.task.timeout - worker.seconds for worker in busy if worker.task]
-        if busy and self._limits.memory_limit is not None:
-            seconds.append(MEMORY_INTERVAL)
+        busy = [worker for worker in self._workers if worker.task and worker.begun is not None]
+        seconds = [worker.task.timeout - worker.seconds for worker in busy if worker.task]
         if busy and (remaining := self._limits.remaining()) is not None:
             seconds.append(remaining)
-        return max(0.0, min(seconds))
+        is_measured = busy and self._limits.memory_limit is not None
+        return max(0.0, min([MEMORY_INTERVAL if is_measured else EXIT_INTERVAL, *seconds]))
 
     def _attend(self, worker: _Worker) -> Iterator[tuple[int, Any]]:
-        """Read the messages of a worker, and end it if it exceeds a limit."""
-        has_exited = worker.process.exitcode is not None  # before its last message is looked for
+        """Read a message of a worker, or end it if it exceeds a limit."""
+        has_exited = worker.process.poll() is not None  # before its last message is looked for
         limits, task = self._limits, worker.task
-        if _has_message(worker.connection):
+        is_late = not worker.is_ready and time.monotonic() > worker.launched + START_SECONDS
+        if worker.has_message():
             yield from self._receive(worker)
-        elif has_exited:  # a process that it has started may keep the connection open
+        elif has_exited or is_late:  # a process that it has started may keep the connection open
             yield from self._lose(worker)
-        elif task is None:
-            if not worker.is_ready and time.monotonic() > worker.launched + START_SECONDS:
-                yield from self._lose(worker)
-        elif worker.begun is None:
-            pass
-        elif limits.timeout is not None and worker.seconds > task.timeout:
-            ended = TaskEnded("timeout", limits.timeout, worker.seconds)
-            self._kill(worker)
-            yield self._finish(worker, ended)
+        elif task is None or worker.begun is None:
+            return
+        elif worker.seconds > task.timeout:
+            assert limits.timeout is not None
+            yield self._finish(worker, TaskEnded("timeout", limits.timeout, worker.seconds), True)
         elif limits.memory_limit is not None and self._memory(worker) > limits.memory_limit:
             ended = TaskEnded("memory_limit", limits.memory_limit, worker.seconds)
-            self._kill(worker)
-            yield self._finish(worker, ended)
+            yield self._finish(worker, ended, True)
 
     def _receive(self, worker: _Worker) -> Iterator[tuple[int, Any]]:
         """Read one message."""
@@ -265,16 +243,15 @@ class _Pool:
             worker.memory_before = number if worker.memory_before is None else worker.memory_before
         else:
             result = self._result(worker, kind, number, content)
-            if self._memory(worker) > LEFT_MEMORY * (self._limits.memory_limit or float("inf")):
-                self._kill(worker)  # lest the next task be ended for what this one has left
-            yield self._finish(worker, result)
+            # Replace the worker lest the next task be ended for the memory that this one has left.
+            allowed = LEFT_MEMORY * (self._limits.memory_limit or 0)
+            yield self._finish(worker, result, self._memory(worker) > allowed)
 
     def _result(self, worker: _Worker, kind: int, seconds: float, content: bytes) -> Any:
         """Return the result of a task, or raise what the task has raised."""
-        assert worker.task is not None
         # The worker's own clock counts: nobody looks at deadlines while this process is stopped.
-        if self._limits.timeout is not None and seconds > worker.task.timeout:
-            return TaskEnded("timeout", self._limits.timeout, seconds)
+        if worker.task is not None and seconds > worker.task.timeout:
+            return TaskEnded("timeout", self._limits.timeout or 0.0, seconds)
         if kind == FAILED:
             return TaskEnded("failed", 0.0, seconds, content.decode())
         try:
@@ -285,20 +262,31 @@ class _Pool:
             raise result
         return result
 
-    def _finish(self, worker: _Worker, result: Any) -> tuple[int, Any]:
-        """Return what to yield for a worker's task, which it no longer has."""
+    def _finish(self, worker: _Worker, result: Any, kill: bool = False) -> tuple[int, Any]:
+        """Return what to yield for a worker's task."""
         assert worker.task is not None
         index = worker.task.index
         worker.task, worker.begun = None, None
         del self.unfinished[index]
+        if kill:
+            self._kill(worker)
         return index, result
 
     def _lose(self, worker: _Worker) -> Iterator[tuple[int, Any]]:
         """Reap a dead worker; its task runs once more, alone, and then counts as the reason."""
         task, seconds = worker.task, worker.seconds
-        exited = self._kill(worker, EXIT_SECONDS)
-        code = worker.process.exitcode
-        if task is None and not worker.is_ready:
+        with suppress(subprocess.TimeoutExpired):
+            worker.process.wait(EXIT_SECONDS)
+        has_exited = worker.process.poll() is not None
+        self._kill(worker)
+        code = worker.process.returncode
+        if task is not None and task.n_deaths + 1 == MAX_DEATHS:
+            detail = "" if has_exited else "its process closed its connection, twice"
+            yield self._finish(worker, TaskEnded("died", code, seconds, detail))
+        elif task is not None:
+            task.n_deaths += 1
+            self._again.append(task)
+        elif not worker.is_ready:
             self._n_failed_starts += 1
             if self._n_failed_starts == MAX_FAILED_STARTS:
                 raise RuntimeError(
@@ -306,13 +294,6 @@ class _Pool:
                     f"last with exit code {code}. Without timeout, time_budget and memory_limit "
                     "none is needed."
                 )
-        elif task is not None:
-            task.n_deaths += 1
-            if task.n_deaths < MAX_DEATHS:
-                self._again.append(task)
-            else:
-                detail = "" if exited else "its process closed its connection, twice"
-                yield self._finish(worker, TaskEnded("died", code, seconds, detail))
 
     def _memory(self, worker: _Worker) -> float:
         """Return the bytes that a worker uses above what it began with; 0 if it is not limited."""
@@ -323,88 +304,51 @@ class _Pool:
         except OSError:  # it has died
             return 0.0
 
-    def _kill(self, worker: _Worker, patience: float = 0.0) -> bool:
-        """Kill a worker with its descendants; return True if it exited by itself before."""
-        self._workers.remove(worker)
+    def _kill(self, worker: _Worker) -> None:
+        """Kill a worker with its descendants, reap it, and remove its semaphores."""
+        _kill_tree(worker.process.pid, worker.mark)
+        worker.process.kill()
+        worker.process.wait()
         worker.connection.close()
-        worker.process.join(patience)
-        exited = worker.process.exitcode is not None
-        self._killed |= {worker.process.pid, *_kill_tree(worker.process, worker.mark)}
-        worker.process.join()
-        worker.lifeline.close()
-        return exited
-
-    def _end_workers(self) -> None:
-        """Let idle workers exit, kill the others, and reap all."""
-        idle = [worker for worker in self._workers if worker.is_ready and worker.task is None]
-        for worker in idle:
-            worker.connection.close()
-        deadline = time.monotonic() + EXIT_SECONDS
-        for worker in list(self._workers):
-            self._kill(worker, max(0.0, deadline - time.monotonic()) if worker in idle else 0.0)
-
-    def _remove_files(self) -> None:
-        """Remove the folder, and what joblib in killed workers would have removed."""
-        left = [path for path in Path(self._folder).rglob("*") if "joblib_memmapping" in str(path)]
-        shutil.rmtree(self._folder, ignore_errors=True)
-        for pid in self._killed:
-            _remove_semaphores(pid)
-        if not os.path.exists(self._folder):  # else the tracker tries again when this process ends
-            for path in left:
-                kind = "file" if path.suffix == ".pkl" else "folder"
-                resource_tracker.unregister(str(path), kind)
-            resource_tracker.unregister(self._folder, "folder")
+        self._workers.remove(worker)
+        for path in Path("/dev/shm").glob(f"sem.loky-{worker.process.pid}-*"):
+            path.unlink(missing_ok=True)
 
 
-def _has_message(connection: "Connection[Any, Any]") -> bool:
-    """Return True if reading would not wait, also where the other end is closed."""
-    try:
-        return connection.poll()
-    except OSError:
-        return True
+def _popen_options(handle: int) -> dict[str, Any]:
+    """Return the options of a subprocess that inherits a handle, away from Ctrl-C."""
+    if sys.platform != "win32":
+        return {"pass_fds": [handle], "start_new_session": True}
+    os.set_handle_inheritable(handle, True)
+    information = subprocess.STARTUPINFO(lpAttributeList={"handle_list": [handle]})
+    return {"startupinfo": information, "creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
 
 
-def _remove_semaphores(pid: int) -> None:
-    """Remove the semaphores that loky has made in a process that was killed."""
-    for path in Path("/dev/shm").glob(f"sem.loky-{pid}-*"):
-        with suppress(OSError):
-            path.unlink()
-            resource_tracker.unregister(path.name.replace("sem.", "/"), "semlock")
-
-
-def _kill_tree(process: Any, mark: str) -> set[int]:
-    """Kill a worker and all that it has started, also in other sessions; return their ids."""
-    if not Path("/proc/self/environ").exists():  # not Linux
-        if process.exitcode is None:
-            kill_process_tree(process)
-        if hasattr(os, "killpg"):
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGKILL)
-        return set()
-    killed: set[int] = set()
+def _kill_tree(pid: int, mark: str, spared: int | None = None) -> None:
+    """Kill a worker and all that it has started, on Linux also in other sessions."""
     deadline = time.monotonic() + KILL_SECONDS
-    while found := _marked_processes(mark):
-        for pid in found:
+    while STATM.exists() and (found := _marked_processes(mark, spared)):
+        for own in found:
             with suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGKILL)
-        killed.update(found)
+                os.kill(own, signal.SIGKILL)
         if time.monotonic() > deadline:
             break
         time.sleep(0.002)
-    return killed
+    if sys.platform == "win32":
+        subprocess.run(["taskkill", "/F", "/T", "/PID", str(pid)], capture_output=True)
+    elif pid != spared:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(pid, signal.SIGKILL)
 
 
-def _marked_processes(mark: str) -> list[int]:
-    """Return the running processes whose environment has the mark of a worker.
-
-    They have inherited it, whatever their parent and their session are. Needs Linux.
-    """
-    found, text = [], f"{MARK}={mark}".encode()
-    for entry in os.scandir("/proc"):
-        if entry.name.isdigit():
-            with suppress(OSError):  # it has ended, or is not ours
-                if text in Path(entry.path, "environ").read_bytes():
-                    found.append(int(entry.name))
+def _marked_processes(mark: str, spared: int | None) -> list[int]:
+    """Return the processes that have inherited a worker's mark, whatever their session is."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*/environ"):
+        pid = int(entry.parent.name)
+        with suppress(OSError):  # it has ended, or is not ours
+            if pid != spared and f"{MARK}={mark}".encode() in entry.read_bytes():
+                found.append(pid)
     return found
 
 
@@ -420,7 +364,7 @@ def write_shared(path: str, content: Any) -> Spans:
     {'X': array([0., 1., 2.])}
     """
     buffers: list[pickle.PickleBuffer] = []
-    skeleton = _dumps(content, buffers.append)
+    skeleton = dumps(content, buffers.append)
     spans: Spans = []
     try:
         with open(path, "wb") as file:
@@ -430,12 +374,8 @@ def write_shared(path: str, content: Any) -> Spans:
                 file.write(part)
                 spans.append((start, part.nbytes))
     except OSError as error:
-        raise OSError(
-            error.errno,
-            f"The data for worker processes cannot be written: {error.strerror}. Set TMPDIR to a "
-            "folder with more room",
-            path,
-        ) from error
+        text = f"The data for worker processes cannot be written: {error.strerror}. Set TMPDIR to "
+        raise OSError(error.errno, text + "a folder with more room", path) from error
     return spans
 
 
@@ -446,56 +386,67 @@ def read_shared(file: IO[bytes], spans: Spans) -> Any:
     return pickle.loads(skeleton, buffers=buffers)
 
 
-def _dumps(content: Any, buffer_callback: Any = None) -> bytes:
+def dumps(content: Any, buffer_callback: Any = None) -> bytes:
     """Pickle an object; what is defined in a script or notebook, by its content."""
     return cloudpickle.dumps(content, pickle.HIGHEST_PROTOCOL, buffer_callback=buffer_callback)
 
 
-# What follows runs in worker processes.
+@dataclass(frozen=True)
+class _Setup:
+    """What a worker process needs to know before its first task."""
+
+    parent: int
+    mark: str
+    folder: str
+    spans: Spans
+    is_measured: bool
+
+    def end(self) -> None:
+        """Remove what the main process would have removed, and end this process."""
+        _kill_tree(os.getpid(), self.mark, spared=os.getpid())
+        shutil.rmtree(self.folder, ignore_errors=True)
+        os._exit(1)
 
 
-def _serve(
-    connection: "Connection[Any, Any]",
-    watched: "Connection[Any, Any]",
-    path: str,
-    spans: Spans,
-    mark: str,
-    parent: int,
-) -> None:
-    """Run tasks until the main process closes the connection."""
-    if hasattr(os, "setsid"):
-        os.setsid()  # away from the terminal's Ctrl-C, which is for the main process
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    else:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with, args=(parent, watched, mark), daemon=True).start()
+def serve(handle: int) -> None:
+    """Run tasks in a worker process until it is killed, or the main process has ended."""
+    connection = Connection(handle)
+    try:
+        setup = connection.recv()
+    except (EOFError, OSError):
+        return
     pid = os.getpid()
-    with suppress(EOFError, OSError), open(path, "rb") as file:
+    running: list[bytes] = []  # the message of the task that runs
+    threading.Thread(target=_watch, args=(setup, connection, running), daemon=True).start()
+    with suppress(EOFError, OSError), open(os.path.join(setup.folder, "shared"), "rb") as file:
         connection.send((READY, 0))
         while True:
-            kind, seconds, content = _run(connection, connection.recv_bytes(), file, spans)
+            running.append(connection.recv_bytes())
+            kind, seconds, content = _run(connection, running[0], file, setup)
+            running.clear()
             if os.getpid() != pid:  # a fork that a task has made
                 os._exit(0)
             connection.send((kind, seconds))
             connection.send_bytes(content)
+    setup.end()
 
 
-def _end_with(parent: int, watched: "Connection[Any, Any]", mark: str) -> None:
-    """End this process and its descendants when the main process has ended."""
-    with suppress(OSError):
-        while not watched.poll(1.0) and (sys.platform == "win32" or os.getppid() == parent):
-            pass
-    if Path("/proc/self/environ").exists():
-        for pid in set(_marked_processes(mark)) - {os.getpid()}:
-            with suppress(OSError):
-                os.kill(pid, signal.SIGKILL)
-    if hasattr(os, "killpg"):
-        os.killpg(0, signal.SIGKILL)
-    os._exit(1)
+def _watch(setup: _Setup, connection: "Connection[Any, Any]", running: list[bytes]) -> None:
+    """End this process if the main process ends while a task is running."""
+    while sys.platform == "win32" or os.getppid() == setup.parent:
+        time.sleep(0.5)
+        before = running[:]
+        try:
+            # During a task no message is expected: the connection is closed.
+            if before and connection.poll() and running and running[0] is before[0]:
+                break
+        except OSError:
+            break
+    setup.end()
 
 
 def _run(
-    connection: "Connection[Any, Any]", message: bytes, file: IO[bytes], spans: Spans
+    connection: "Connection[Any, Any]", message: bytes, file: IO[bytes], setup: _Setup
 ) -> tuple[int, float, bytes]:
     """Run one task; return the kind of the reply, the seconds that it took, and its content.
 
@@ -503,10 +454,10 @@ def _run(
     """
     try:
         task = pickle.loads(message)
-        function, shared, config, filters = read_shared(file, spans)
+        function, shared, config, filters = read_shared(file, setup.spans)
     except Exception:  # unpickling runs any code
         return FAILED, 0.0, f"A worker cannot read its task.\n{traceback.format_exc()}".encode()
-    connection.send((BEGUN, _memory_before()))
+    connection.send((BEGUN, memory_in_use(os.getpid()) if setup.is_measured else 0))
     start = time.monotonic()
     try:
         with config_context(**config), warnings.catch_warnings():
@@ -520,25 +471,17 @@ def _run(
         return FAILED, time.monotonic() - start, traceback.format_exc().encode()
     seconds = time.monotonic() - start
     try:
-        return kind, seconds, _dumps(result)
+        return kind, seconds, dumps(result)
     except Exception:  # pickling runs any code
         text = f"The result cannot be pickled.\n{traceback.format_exc()}"
         return FAILED, seconds, text.encode()
-
-
-def _memory_before() -> int:
-    """Return the memory in use where it can be measured."""
-    try:
-        return memory_in_use(os.getpid())
-    except (ImportError, OSError):
-        return 0
 
 
 def _with_traceback(error: Exception) -> Exception:
     """Return an exception that the main process can unpickle, with the traceback as a note."""
     text = "".join(traceback.format_exception(error))
     try:
-        copied = pickle.loads(_dumps(error))
+        copied = pickle.loads(dumps(error))
         copied.add_note(f"In a worker process:\n{text}")
     except Exception:  # pickling runs any code
         return RuntimeError(text)

@@ -40,17 +40,7 @@ class Clock:
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of tasks that begin when this object is made; None where there is no limit.
-
-    Parameters
-    ----------
-    timeout : float or None
-        Seconds per task.
-    time_budget : float or None
-        Seconds for all tasks, counted by ``clock``. The start of worker processes does not count.
-    memory_limit : int or None
-        Bytes per task, above what its process used before its first task. Mapped files and
-        processes that a task starts do not count.
+    """Limits of tasks; None where there is no limit.
 
     Examples
     --------
@@ -59,8 +49,10 @@ class Limits:
     (True, False)
     """
 
-    timeout: float | None = None
-    time_budget: float | None = None
+    timeout: float | None = None  # seconds per task
+    time_budget: float | None = None  # seconds by the clock, without the start of workers
+    # Bytes per task, above what its process used before its first task. Mapped files and processes
+    # that a task starts do not count.
     memory_limit: int | None = None
     clock: Clock = field(default_factory=Clock, repr=False, compare=False)
 
@@ -90,19 +82,8 @@ class Limits:
 class TaskEnded:
     """The result of a task that was ended, or whose result could not be returned.
 
-    Parameters
-    ----------
-    limit : {"timeout", "memory_limit", "time_budget", "died", "failed"}
-        The limit that ended the task. "died": the worker process died twice while it ran the task.
-        "failed": the task or its result could not be pickled, or the task raised ``SystemExit`` or
-        ``KeyboardInterrupt``.
-    value : float
-        The value of the limit in seconds or bytes; for "died" the exit code of the process, which
-        is minus the number of the signal if a signal ended it.
-    seconds : float
-        How long the task ran.
-    detail : str
-        The traceback of a task that failed.
+    "died": its worker process died twice. "failed": the task or its result could not be pickled,
+    or the task raised ``SystemExit`` or ``KeyboardInterrupt``.
 
     Examples
     --------
@@ -112,9 +93,9 @@ class TaskEnded:
     """
 
     limit: Literal["timeout", "memory_limit", "time_budget", "died", "failed"]
-    value: float
-    seconds: float = 0.0
-    detail: str = ""
+    value: float  # of the limit; for "died" the exit code, or minus the number of the signal
+    seconds: float = 0.0  # how long the task ran
+    detail: str = ""  # the traceback of a task that failed
 
     def __str__(self) -> str:
         match self.limit:
@@ -164,7 +145,7 @@ def memory_in_use(pid: int) -> int:
     if STATM.exists():
         _, resident, shared, *_ = Path(f"/proc/{pid}/statm").read_text().split()
         return (int(resident) - int(shared)) * os.sysconf("SC_PAGE_SIZE")
-    import psutil
+    import psutil  # type: ignore[import-untyped]
 
     try:
         return int(psutil.Process(pid).memory_full_info().uss)
@@ -176,7 +157,7 @@ def _check_seconds(value: Any, name: str, owner: str) -> float | None:
     if value is None:
         return None
     is_number = isinstance(value, Real) and not isinstance(value, bool)
-    if is_number and 0 < value < sys.float_info.max:  # type: ignore[operator]
+    if is_number and 0 < value < sys.float_info.max:
         return float(value)
     raise ValueError(
         f"{name} of {owner} must be None or a positive number of seconds, got {value!r}."

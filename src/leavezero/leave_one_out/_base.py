@@ -51,8 +51,8 @@ class LOOPredictions:
 class LeaveOneOutMethod(ABC):
     """Base class: leave-one-out or out-of-bag predictions of one model type, without refitting.
 
-    A subclass implements :meth:`handles` and ``_predict``, and :meth:`unsupported_reason` where
-    some parameters are not supported.
+    A subclass implements ``_predict``, sets ``estimator_types`` or implements :meth:`handles`, and
+    implements :meth:`unsupported_reason` where some parameters are not supported.
 
     Examples
     --------
@@ -61,8 +61,7 @@ class LeaveOneOutMethod(ABC):
     >>> from leavezero.leave_one_out import LeaveOneOutMethod, LOOPredictions
     >>> class MeanMethod(LeaveOneOutMethod):
     ...     name = "mean"
-    ...     def handles(self, estimator):
-    ...         return type(estimator) is DummyRegressor
+    ...     estimator_types = (DummyRegressor,)
     ...     def _predict(self, model, X, y, sample_weight):
     ...         return LOOPredictions("exact", {"predict": (y.sum() - y) / (len(y) - 1)})
     >>> y = np.array([1.0, 2.0, 6.0])
@@ -72,10 +71,14 @@ class LeaveOneOutMethod(ABC):
     """
 
     name: str = "unnamed"
+    estimator_types: tuple[type, ...] = ()
 
-    @abstractmethod
     def handles(self, estimator: Any) -> bool:
-        """Return True if the estimator, fitted or not, is of this model type."""
+        """Return True if the estimator, fitted or not, is of this model type.
+
+        By default its type, not that of a base class, must be in ``estimator_types``.
+        """
+        return type(estimator) in self.estimator_types
 
     def unsupported_reason(self, estimator: Any) -> str | None:
         """Return why predictions are not available for these parameters; None if they are."""

@@ -25,10 +25,7 @@ class GaussianProcessMethod(LeaveOneOutMethod):
     """GaussianProcessRegressor: exact if no kernel parameter was optimized, else approximate."""
 
     name = "gaussian process"
-
-    def handles(self, estimator: Any) -> bool:
-        """Return True for GaussianProcessRegressor itself, not for subclasses."""
-        return type(estimator) is GaussianProcessRegressor
+    estimator_types = (GaussianProcessRegressor,)
 
     def _predict(
         self, model: Any, X: Table, y: AnyArray, sample_weight: Floats | None

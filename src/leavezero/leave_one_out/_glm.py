@@ -23,10 +23,7 @@ class GLMMethod(LeaveOneOutMethod):
     """Poisson, gamma and Tweedie regression with a log or identity link."""
 
     name = "generalized linear model"
-
-    def handles(self, estimator: Any) -> bool:
-        """Return True for scikit-learn's own classes, not for subclasses."""
-        return type(estimator) in (PoissonRegressor, GammaRegressor, TweedieRegressor)
+    estimator_types = (PoissonRegressor, GammaRegressor, TweedieRegressor)
 
     def _predict(
         self, model: Any, X: Table, y: AnyArray, sample_weight: Floats | None

@@ -24,10 +24,7 @@ class KernelRidgeMethod(LeaveOneOutMethod):
     """KernelRidge with any kernel, also precomputed ones, with weights and several targets."""
 
     name = "kernel ridge"
-
-    def handles(self, estimator: Any) -> bool:
-        """Return True for KernelRidge itself, not for subclasses."""
-        return type(estimator) is KernelRidge
+    estimator_types = (KernelRidge,)
 
     def _predict(
         self, model: Any, X: Table, y: AnyArray, sample_weight: Floats | None
@@ -43,13 +40,13 @@ class KernelRidgeMethod(LeaveOneOutMethod):
         targets = y.reshape(n_rows, -1)
         alphas = np.broadcast_to(np.ravel(model.alpha).astype(np.float64), targets.shape[1:])
         fitted = kernel @ dual
-        _check_solution(model, fitted, targets, alphas * dual, weights)
         diagonals = np.empty_like(targets)
         for alpha in np.unique(alphas):
             diagonal = _inverse_diagonal(kernel, alpha, weights)
             if diagonal is None:
                 return LOOPredictions("exact", {}, unreliable=SINGULAR)
             diagonals[:, alphas == alpha] = diagonal[:, None]
+        _check_solution(model, fitted, targets, alphas * dual, weights)
         # Rows without weight are not part of the fit, so that the fit itself is without them.
         scores = np.where(weights[:, None] > 0, targets - dual / diagonals, fitted)
         return LOOPredictions("exact", {"predict": scores.reshape(y.shape)})

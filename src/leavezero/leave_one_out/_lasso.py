@@ -38,10 +38,7 @@ class LassoMethod(LeaveOneOutMethod):
     """Lasso and ElasticNet."""
 
     name = "lasso"
-
-    def handles(self, estimator: Any) -> bool:
-        """Return True for scikit-learn's own classes, not for subclasses."""
-        return type(estimator) in (Lasso, ElasticNet)
+    estimator_types = (Lasso, ElasticNet)
 
     def _predict(
         self, model: Any, X: Table, y: AnyArray, sample_weight: Floats | None

@@ -25,10 +25,7 @@ class LinearSVCMethod(LeaveOneOutMethod):
     """LinearSVC with the squared hinge loss, one class against the rest."""
 
     name = "linear support vector classifier"
-
-    def handles(self, estimator: Any) -> bool:
-        """Return True for LinearSVC itself, not for subclasses."""
-        return type(estimator) is LinearSVC
+    estimator_types = (LinearSVC,)
 
     def unsupported_reason(self, estimator: Any) -> str | None:
         """Return why the loss, the penalty or the multi-class scheme is not supported."""
@@ -73,10 +70,7 @@ class LinearSVRMethod(LeaveOneOutMethod):
     """LinearSVR with the squared epsilon-insensitive loss."""
 
     name = "linear support vector regression"
-
-    def handles(self, estimator: Any) -> bool:
-        """Return True for LinearSVR itself, not for subclasses."""
-        return type(estimator) is LinearSVR
+    estimator_types = (LinearSVR,)
 
     def unsupported_reason(self, estimator: Any) -> str | None:
         """Return why the loss is not supported."""

@@ -10,7 +10,7 @@ from leavezero._typing import AnyArray, Floats, Ints, Table
 from leavezero.leave_one_out._base import LeaveOneOutMethod, LOOPredictions
 from leavezero.leave_one_out._newton import (
     JITTER,
-    MIN_ROOM,
+    MIN_REMAINDER,
     append_constant,
     newton_step,
     rotate_to_square,
@@ -31,10 +31,7 @@ class LogisticMethod(LeaveOneOutMethod):
     """
 
     name = "logistic regression"
-
-    def handles(self, estimator: Any) -> bool:
-        """Return True for LogisticRegression itself, not for subclasses."""
-        return type(estimator) is LogisticRegression
+    estimator_types = (LogisticRegression,)
 
     def unsupported_reason(self, estimator: Any) -> str | None:
         """Return why the penalty or the multi-class scheme is not supported."""
@@ -135,8 +132,8 @@ def _multinomial(model: Any, X: Any, codes: Ints, weights: Floats) -> LOOPredict
         blocks = _quadratic_forms(X[rows], parts)
         products = (weights[rows, None, None] * curvatures) @ blocks
         leverages[rows] = np.abs(np.linalg.eigvals(products)).max(axis=1)
-        room = np.eye(n_classes) * (1.0 + MIN_ROOM) - products
-        moves = blocks @ np.linalg.solve(room, slopes[rows, :, None])  # A (I - WA)^-1 g
+        remainder = np.eye(n_classes) * (1.0 + MIN_REMAINDER) - products
+        moves = blocks @ np.linalg.solve(remainder, slopes[rows, :, None])  # A (I - WA)^-1 g
         loo_scores[rows] = scores[rows] + moves[:, :, 0]
 
     predictions = {

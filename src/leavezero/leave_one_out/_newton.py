@@ -20,7 +20,7 @@ MAX_CELLS = 50_000_000  # floats in memory at the same time: 400 MB
 MIN_FLOPS = 2e10  # about a second; less is never too expensive
 MAX_COST = 100.0  # operations relative to a fit's, whose products take about 10 times longer each
 JITTER = 1e-12  # relative; changes only singular matrices
-MIN_ROOM = 1e-6  # lower bound of 1 - leverage
+MIN_REMAINDER = 1e-6  # lower bound of 1 - leverage
 MIN_CURVATURE = 1e-12  # relative to the largest, where the dual divides by curvatures
 BLOCK = 2048  # rows that are made dense at the same time
 
@@ -121,7 +121,7 @@ def newton_step(
     if penalty_gradient is not None:
         moves = moves + penalty_shares * (X @ solved[:, 1])
     leverages = own * curvatures
-    moves /= np.maximum(1.0 - leverages, MIN_ROOM)
+    moves /= np.maximum(1.0 - leverages, MIN_REMAINDER)
     return NewtonStep(scores + moves, leverages, float(gradient @ solved[:, 0]))
 
 
@@ -156,7 +156,7 @@ def _solve_dual(
 
     With Z the rows minus their mean weighted by curvature (without intercept: minus nothing), R
     the square roots of curvature / penalty p, H^-1 is (I - Z'R B^-1 RZ) / p with B = I + RZZ'R
-    (Woodbury), apart from the intercept. The leverages are 1 - diag(B^-1).
+    (Woodbury), apart from the intercept. The leverages are 1 - diag(B^-1), B = LL'.
     """
     penalty, intercept = float(penalties[0]), penalties[-1] == 0.0
     total = max(float(curvatures.sum()), 1e-300)
@@ -168,10 +168,14 @@ def _solve_dual(
     to_mean = products @ shares
     products = products - to_mean[:, None] - to_mean + shares @ to_mean
     matrix = products * roots[:, None] * roots
+    added = np.diagonal(matrix).copy()
     matrix[np.diag_indices_from(matrix)] += 1.0
     lower = linalg.cholesky(matrix, lower=True, check_finite=False)
     inverse = linalg.lapack.dtrtri(lower, lower=1)[0]
-    own = (1.0 - np.einsum("ij,ij->j", inverse, inverse)) / (squares * penalty)
+    # 1 - 1 / L_ii^2 without cancellation, so that small leverages keep their digits.
+    before, after = (np.tril(lower, -1) ** 2).sum(axis=1), (np.tril(inverse, -1) ** 2).sum(axis=0)
+    leverages = (added - before) / np.diagonal(lower) ** 2 - after
+    own = leverages / (squares * penalty)
 
     # The intercept is eliminated from H first, and its entries are solved for at the end.
     rest = vectors - np.outer(mean, vectors[-1]) if intercept else vectors

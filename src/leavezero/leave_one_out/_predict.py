@@ -83,20 +83,15 @@ def leave_one_out_predict(
 
 
 def _one_per_row(result: LOOPredictions, method: str, n_rows: int) -> AnyArray:
-    """Return one prediction per training row: the mean, or the first label, of several."""
+    """Return one prediction per training row, the first one of several."""
     values = np.asarray(result.predictions[method])
     known = result.has_prediction
     if result.rows is not None:
-        first = np.full(n_rows, len(values))
-        np.minimum.at(first, result.rows, np.arange(len(values)))
-        known = first < len(values)
-        labels = values[np.where(known, first, 0)]
-        if values.dtype.kind == "f":
-            sums = np.zeros((n_rows, *values.shape[1:]))
-            np.add.at(sums, result.rows, values)
-            counts = np.maximum(np.bincount(result.rows, minlength=n_rows), 1)
-            labels = sums / counts.reshape(-1, *[1] * (values.ndim - 1))
-        values = labels
+        rows, first = np.unique(result.rows, return_index=True)
+        known = np.isin(np.arange(n_rows), rows)
+        by_row = np.empty((n_rows, *values.shape[1:]), dtype=values.dtype)
+        by_row[rows] = values[first]
+        values = by_row
     if known is None or known.all():
         return values
     if values.dtype.kind != "f":

@@ -51,8 +51,7 @@ def register_leave_one_out(method: Method) -> Method:
     >>> class MyClassifier: ...
     >>> class MyMethod(LeaveOneOutMethod):
     ...     name = "mine"
-    ...     def handles(self, estimator):
-    ...         return type(estimator) is MyClassifier
+    ...     estimator_types = (MyClassifier,)
     ...     def _predict(self, model, X, y, sample_weight):
     ...         return LOOPredictions("exact", {"predict": y})
     >>> method = register_leave_one_out(MyMethod())

@@ -25,9 +25,10 @@ from leavezero.leave_one_out._training_data import (
     training_rows,
 )
 
+BALANCED_LABELS = "one row changes the balanced weights of several labels"
 CLOSED_SOLVERS = ("svd", "cholesky")
 MIN_SINGULAR_VALUE = 1e-10  # relative to the largest
-NO_ROOM, MIN_ROOM = 1e-13, 1e-7  # of 1 - h_i: the row alone determines its value; only rounding
+NO_REMAINDER, MIN_REMAINDER = 1e-13, 1e-7  # of 1 - h_i: zero; too small to divide by
 
 
 class RidgeMethod(LeaveOneOutMethod):
@@ -38,10 +39,7 @@ class RidgeMethod(LeaveOneOutMethod):
     """
 
     name = "ridge"
-
-    def handles(self, estimator: Any) -> bool:
-        """Return True for scikit-learn's own classes, not for subclasses."""
-        return type(estimator) in (LinearRegression, Ridge)
+    estimator_types = (LinearRegression, Ridge)
 
     def unsupported_reason(self, estimator: Any) -> str | None:
         """Return why signed coefficients are not supported."""
@@ -79,7 +77,7 @@ class RidgeMethod(LeaveOneOutMethod):
             method, reason = _check_fit(model, fit, columns, sparse.issparse(rows))
             scores, has_prediction = fit.loo_predictions(columns)
             predictions = {"predict": scores.reshape(fitted.shape)}
-            results.append(_result(method, predictions, has_prediction.all(axis=1), reason))
+            results.append(_result(method, predictions, np.all(has_prediction, axis=1), reason))
         return results
 
 
@@ -91,10 +89,7 @@ class RidgeClassifierMethod(LeaveOneOutMethod):
     """
 
     name = "ridge classifier"
-
-    def handles(self, estimator: Any) -> bool:
-        """Return True for RidgeClassifier itself, not for subclasses."""
-        return type(estimator) is RidgeClassifier
+    estimator_types = (RidgeClassifier,)
 
     def unsupported_reason(self, estimator: Any) -> str | None:
         """Return why signed coefficients are not supported."""
@@ -111,8 +106,7 @@ class RidgeClassifierMethod(LeaveOneOutMethod):
         if _is_too_large(rows):
             return LOOPredictions("exact", {}, unreliable=TOO_LARGE)
         if multilabel and balanced:
-            reason = "one row changes the balanced weights of several labels"
-            return LOOPredictions("exact", {}, unreliable=reason)
+            return LOOPredictions("exact", {}, unreliable=BALANCED_LABELS)
         binarizer = LabelBinarizer(pos_label=1, neg_label=-1)
         targets = np.asarray(binarizer.fit_transform(labels), dtype=np.float64)
         weights = row_weights(sample_weight, n_rows)
@@ -127,7 +121,7 @@ class RidgeClassifierMethod(LeaveOneOutMethod):
             scores, has_prediction = _loo_balanced(model, rows, targets, weights, codes)
         else:
             scores, by_target = fit.loo_predictions(columns)
-            has_prediction = by_target.all(axis=1)
+            has_prediction = np.asarray(by_target.all(axis=1))
         if multilabel:
             predicted = binarizer.inverse_transform(np.where(scores > 0, 1, -1))
         else:
@@ -157,14 +151,14 @@ def _result(
 
 @dataclass(frozen=True, eq=False)
 class _Decomposition:
-    """Weighted and centered least squares, Z = U diag(s) V'; ``shares`` are those of the means."""
+    """Weighted and centered least squares, Z = U diag(s) Q'."""
 
     left: Floats  # U
     values: Floats  # s
     targets: Floats
-    centered: Floats  # targets minus their mean, times the roots of the weights
-    shares: Floats
-    roots: Floats
+    centered: Floats  # targets minus their mean, times the roots
+    shares: Floats  # of the rows in the means; zero without intercept
+    roots: Floats  # of the weights
 
 
 def _decompose(X: Any, targets: Floats, weights: Floats, fit_intercept: bool) -> _Decomposition:
@@ -218,21 +212,21 @@ class _RidgeFit:
         in both, and a cancels.
         """
         left_squares = self.left**2
-        room = (1.0 - self.data.shares - left_squares.sum(axis=1))[:, None]
-        alone = room < NO_ROOM
+        remainder = (1.0 - self.data.shares - left_squares.sum(axis=1))[:, None]
+        alone = remainder < NO_REMAINDER
         taken = self.alphas / (self.squares + self.alphas)
         rest = self.data.centered - self.left @ self.coordinates
         residuals = np.where(alone, 0.0, rest) + self.left @ (taken * self.coordinates)
-        room = np.where(alone, 0.0, room) + left_squares @ taken
+        remainder = np.where(alone, 0.0, remainder) + left_squares @ taken
         limit = alone & (self.alphas == 0)
         if limit.any():
             scaled = self.left @ (self.coordinates / self.squares)
             residuals = np.where(limit, scaled, residuals)
-            room = np.where(limit, left_squares @ (1.0 / self.squares), room)
+            remainder = np.where(limit, left_squares @ (1.0 / self.squares), remainder)
         used = self.data.roots[:, None] > 0
-        exists = alone | (room > MIN_ROOM)
+        exists = alone | (remainder > MIN_REMAINDER)
         with np.errstate(divide="ignore", invalid="ignore"):
-            scores = self.data.targets - residuals / room / self.data.roots[:, None]
+            scores = self.data.targets - residuals / remainder / self.data.roots[:, None]
         scores = np.where(used, scores, fitted)  # rows without weight are not part of the fit
         return np.where(exists, scores, 0.0), exists | ~used
 

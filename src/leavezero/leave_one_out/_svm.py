@@ -1,4 +1,4 @@
-"""Support vector machines: approximate leave-one-out by the span rule and a smoothed loss."""
+"""SVC, NuSVC, SVR and NuSVR: approximate leave-one-out by the span rule and a smoothed loss."""
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
@@ -37,10 +37,7 @@ class SVCMethod(LeaveOneOutMethod):
     """
 
     name = "support vector classifier"
-
-    def handles(self, estimator: Any) -> bool:
-        """Return True for SVC and NuSVC themselves, not for subclasses."""
-        return type(estimator) in (SVC, NuSVC)
+    estimator_types = (SVC, NuSVC)
 
     def _predict(
         self, model: Any, X: Table, y: AnyArray, sample_weight: Floats | None
@@ -75,10 +72,7 @@ class SVRMethod(LeaveOneOutMethod):
     """SVR and NuSVR with any kernel."""
 
     name = "support vector regression"
-
-    def handles(self, estimator: Any) -> bool:
-        """Return True for SVR and NuSVR themselves, not for subclasses."""
-        return type(estimator) in (SVR, NuSVR)
+    estimator_types = (SVR, NuSVR)
 
     def _predict(
         self, model: Any, X: Table, y: AnyArray, sample_weight: Floats | None

@@ -1,4 +1,4 @@
-"""Changes of a support vector machine's decision values when rows are left out.
+"""Changes of an SVM's decision values when rows are left out.
 
 Span rule: as its dual coefficient falls to zero, the decision value of support vector p falls at
 the rate S_p^2, its squared distance from the affine combinations of the free support vectors. If
@@ -245,8 +245,8 @@ class _Span:
             squares = np.where(squares > JITTER * np.maximum(self.own, TINY), squares, np.inf)
             reach = np.abs(common)
             with np.errstate(invalid="ignore"):  # 0 / 0 of rows that never become free
-                gains = (np.abs(coef) * reach - limits) * reach / squares
-            relief[part] = np.fmax.reduce(gains, axis=1, initial=0.0)
+                reductions = (np.abs(coef) * reach - limits) * reach / squares
+            relief[part] = np.fmax.reduce(reductions, axis=1, initial=0.0)
         return relief
 
     def _blocks(self, lost: Ints) -> Iterator[slice]:
