@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from leavezero import GivenValidationSet
+from leavezero import FixedValidationSet
 from leavezero.report import plain, shown
 
 SCALARS = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text())
@@ -42,8 +42,8 @@ def test_an_estimator_is_shown_by_what_was_set():
 def test_rows_inside_a_parameter_are_never_shown():
     """A user's own validation set is given as a parameter."""
     X, y = [[31.4159, 27.1828]], ["a"]
-    assert shown(GivenValidationSet(X, y)) == "GivenValidationSet(X=<list>, y=<list>)"
-    assert "31.4159" not in shown(GivenValidationSet(pd.DataFrame(X), np.array(y)))
+    assert shown(FixedValidationSet(X, y)) == "FixedValidationSet(X=<list>, y=<list>)"
+    assert "31.4159" not in shown(FixedValidationSet(pd.DataFrame(X), np.array(y)))
     assert shown({"a": np.full((2, 2), 31.4159)}) == "{'a': <ndarray of shape (2, 2)>}"
 
 

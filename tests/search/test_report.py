@@ -19,7 +19,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from leavezero import (
     CandidateSearchLZO,
-    GivenValidationSet,
+    FixedValidationSet,
     GridSearchLZO,
     HalvingGridSearchLZO,
     LabelInvariantMixup,
@@ -122,7 +122,7 @@ def test_no_row_is_in_the_page_unless_asked_for(kind):
 def test_a_users_own_validation_set_is_not_in_the_page():
     """It is a parameter of the augmenter, and parameters are shown."""
     X, y = blobs()
-    own = GivenValidationSet((X[:10] + 31.415926).tolist(), y[:10].tolist())
+    own = FixedValidationSet((X[:10] + 31.415926).tolist(), y[:10].tolist())
     page = neighbors(augmenter=own).fit(X, y).to_html(trust=NO_DOUBT)
     assert [cell for cell in np.ravel(own.X) if f"{cell:.4f}" in page] == []
 
@@ -212,7 +212,7 @@ def test_what_fit_was_given_beside_the_rows_is_named():
 def test_what_cannot_be_repeated_is_said():
     """A seed that was not set, and code that is not short."""
     X, y = blobs()
-    search = neighbors(augmenter=GivenValidationSet(X, y))
+    search = neighbors(augmenter=FixedValidationSet(X, y))
     search.set_params(random_state=None).fit(X, y)
     notes = " ".join(search.summary(trust=NO_DOUBT)["run"]["repeat"]["notes"])
     assert "No random_state was set" in notes

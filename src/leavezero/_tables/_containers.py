@@ -1,4 +1,4 @@
-"""Rows of any container: count, take, join."""
+"""Count, take and stack the rows of any container."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,31 +10,31 @@ from leavezero._typing import Ints, Table
 
 
 def is_pandas(X: Table) -> bool:
-    """Tell whether X is a frame or a series of pandas, without importing pandas."""
+    """Return True for a pandas frame or series, without importing pandas."""
     return hasattr(X, "iloc")
 
 
 def is_polars(X: Table) -> bool:
-    """Tell whether X is a frame or a series of polars, without importing polars."""
+    """Return True for a polars frame or series, without importing polars."""
     return type(X).__module__.partition(".")[0] == "polars"
 
 
 def is_text(X: Table) -> bool:
-    """Tell whether X is a sequence of documents: one string a row."""
+    """Return True for a sequence of documents: one string per row."""
     if getattr(X, "ndim", 1) != 1 or sparse.issparse(X) or hasattr(X, "columns"):
         return False
     return hasattr(X, "__len__") and len(X) > 0 and all(isinstance(row, str) for row in X)
 
 
 def count_rows(X: Table) -> int:
-    """Return the number of rows of any table, or of what numpy takes for an array."""
+    """Return the number of rows of a table or array-like."""
     if not hasattr(X, "shape") and not hasattr(X, "__len__"):
         X = np.asarray(X)
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 
 def take_rows(X: Table, rows: slice | Ints) -> Table:
-    """Return some rows, without a copy where it can.
+    """Return some rows, without a copy if possible.
 
     Examples
     --------
@@ -46,19 +46,19 @@ def take_rows(X: Table, rows: slice | Ints) -> Table:
     if isinstance(X, list | tuple) and not isinstance(rows, slice):
         return [X[row] for row in rows]
     if sparse.issparse(X) and X.format not in ("csr", "csc", "lil"):
-        return X.tocsr()[rows]  # the other formats have no rows to take
+        return X.tocsr()[rows]  # the other formats do not support indexing
     return X[rows] if hasattr(X, "__getitem__") else np.asarray(X)[rows]
 
 
 def stack_rows(parts: Sequence[Table]) -> Table:
-    """Return tables of one format as one table."""
+    """Concatenate tables of one format."""
     first = parts[0]
     if is_pandas(first):
-        import pandas as pd  # installed: the user brought a frame
+        import pandas as pd  # installed, since X is a frame
 
         return pd.concat(parts, ignore_index=True)
     if is_polars(first):
-        import polars as pl  # installed: the user brought a frame
+        import polars as pl  # installed, since X is a frame
 
         return pl.concat(parts)
     if sparse.issparse(first):
@@ -69,5 +69,5 @@ def stack_rows(parts: Sequence[Table]) -> Table:
 
 
 def plain(value: Any) -> Any:
-    """Return a numpy scalar as the Python value that a message should show."""
+    """Return a NumPy scalar as a Python value, for messages."""
     return value.item() if isinstance(value, np.generic) else value

@@ -1,4 +1,4 @@
-"""What augmenters that draw each class by itself hold after fit."""
+"""The training rows that class-conditional augmenters keep after fit."""
 
 import pickle
 
@@ -13,7 +13,7 @@ from leavezero.augment import (
     NeighborMixup,
 )
 
-LEARNERS = [
+GENERATORS = [
     GaussianAugmenter(),
     GaussianMixtureAugmenter(random_state=0),
     CopulaAugmenter(),
@@ -28,29 +28,27 @@ def blobs(n_rows=200, n_columns=4):
 
 
 def n_rows_in(augmenter, X):
-    """Return how many given rows stand in what is pickled."""
+    """Return how many training rows the pickled augmenter contains."""
     content = pickle.dumps(augmenter)
     return sum(row.tobytes() in content for row in X)
 
 
-@pytest.mark.parametrize("augmenter", LEARNERS, ids=repr)
-def test_who_draws_from_what_was_learned_holds_no_row(augmenter):
-    """Of classes and of numbers alike."""
+@pytest.mark.parametrize("augmenter", GENERATORS, ids=repr)
+def test_generators_keep_no_training_row(augmenter):
+    """For classes and for a regression target."""
     X, y = blobs()
     assert n_rows_in(augmenter.fit(X, y), X) == 0
     assert n_rows_in(augmenter.fit(X, X[:, 0]), X) == 0
 
 
 @pytest.mark.parametrize("augmenter", [LabelInvariantMixup(), NeighborMixup()], ids=repr)
-def test_who_mixes_rows_holds_them(augmenter):
-    """There is nothing else to draw from."""
+def test_mixup_keeps_the_training_rows(augmenter):
     X, y = blobs()
     assert n_rows_in(augmenter.fit(X, y), X) == len(X)
 
 
-@pytest.mark.parametrize("augmenter", LEARNERS, ids=repr)
-def test_rows_that_are_not_held_are_not_missed(augmenter, monkeypatch):
-    """New rows are what they would be with them, bit for bit."""
+@pytest.mark.parametrize("augmenter", GENERATORS, ids=repr)
+def test_generated_rows_do_not_depend_on_keeps_rows(augmenter, monkeypatch):
     X, y = blobs()
     found = augmenter.fit(X, y).sample(50, random_state=0)
     monkeypatch.setattr(type(augmenter), "keeps_rows", True)
@@ -60,8 +58,8 @@ def test_rows_that_are_not_held_are_not_missed(augmenter, monkeypatch):
 
 
 @pytest.mark.filterwarnings("ignore::leavezero.exceptions.SmallClassWarning")
-def test_a_copula_holds_the_rows_that_it_copies():
-    """Those of a class with fewer than three."""
+def test_a_copula_keeps_only_the_rows_that_it_copies():
+    """Those of a class of fewer than three rows."""
     X, y = blobs()
     y[:2] = 2
     copula = pickle.loads(pickle.dumps(CopulaAugmenter().fit(X, y)))

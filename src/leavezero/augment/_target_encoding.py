@@ -1,4 +1,4 @@
-"""What is to be predicted, as codes or numbers, and back."""
+"""Encode the target as class codes or numbers, and decode generated ones."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -8,17 +8,17 @@ from sklearn.utils.validation import column_or_1d
 
 from leavezero._tables import plain
 from leavezero._typing import AnyArray, Floats, Ints
-from leavezero.augment._borders import Borders
 
 MAX_FLOAT_CLASSES = 20
 
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """Classes, combinations of classes, or numbers.
+    """An encoded target.
 
-    Classes (one output) and combinations (several outputs, multilabel) are ``codes`` into
-    ``labels``. Numbers are the columns of ``numbers``.
+    ``kind`` is "classes" (one output), "combinations" (several outputs of classes, multilabel) or
+    "numbers" (regression). Classes and combinations are ``codes``, positions in ``labels``;
+    regression targets are the columns of ``numbers``.
     """
 
     kind: str
@@ -30,25 +30,22 @@ class Target:
 
     @classmethod
     def of(cls, y: AnyArray, owner: str) -> "Target":
-        """Read y.
+        """Encode y.
 
-        Floats are numbers, everything else names. Whole numbers stored as floats count as names
-        only if there are at most 20 different ones, as scikit-learn's users write 0.0 and 1.0.
+        Floats are a regression target, unless they are integers with at most 20 distinct values,
+        such as 0.0 and 1.0. Everything else is classes.
         """
         if y is None:
-            raise ValueError(
-                f"{owner} requires y to be passed, but the target y is None. Without a target "
-                "there is no loss to choose by."
-            )
+            raise ValueError(f"{owner} requires y to be passed, but the target y is None.")
         several = getattr(y, "ndim", 1) == 2 and y.shape[1] > 1
         values = y if several else column_or_1d(y, warn=True)
         values = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
         if values.dtype.kind == "f" and not np.isfinite(values).all():
             raise ValueError(
-                f"y given to {owner}: Input y contains NaN or infinity. Drop these rows; rows "
-                "without a label need a semi-supervised search."
+                f"Input y contains NaN or infinity: {owner} requires a finite target. Drop these "
+                "rows; rows without a label need a semi-supervised search."
             )
-        if _holds_numbers(values):
+        if _is_regression(values):
             numbers = values.astype(np.float64).reshape(len(values), -1)
             n_outputs = values.shape[1] if values.ndim == 2 else 0
             codes = np.zeros(len(values), dtype=np.intp)
@@ -67,23 +64,48 @@ class Target:
         numbers = None if self.numbers is None else self.numbers[rows]
         return replace(self, codes=self.codes[rows], numbers=numbers)
 
-    def restore(self, codes: Ints | None, numbers: Floats | None) -> AnyArray:
-        """Return new codes or numbers as the user wrote y; numbers keep to their borders."""
+    def decode(self, codes: Ints | None, numbers: Floats | None) -> AnyArray:
+        """Return codes or numbers in the format of y; numbers are clipped to their bounds."""
         if self.labels is not None:
             return self.labels[codes]
         assert numbers is not None
         assert self.numbers is not None
-        numbers = Borders.of(self.numbers).kept(numbers)
+        numbers = clip(numbers, natural_bounds(self.numbers))
         return (numbers if self.n_outputs else numbers[:, 0]).astype(self.dtype)
 
     def name(self, code: int) -> str:
-        """Return a class as a message should show it."""
+        """Return a class as a string for messages."""
         assert self.labels is not None
         label = self.labels[code]
         return repr(plain(label) if np.ndim(label) == 0 else label.tolist())
 
 
-def _holds_numbers(values: AnyArray) -> bool:
+def _is_regression(values: AnyArray) -> bool:
     if values.dtype.kind != "f":
         return False
     return bool(np.any(values != np.rint(values))) or len(np.unique(values)) > MAX_FLOAT_CLASSES
+
+
+def natural_bounds(columns: Floats) -> tuple[Floats, Floats]:
+    """Return the lower and upper bounds that generated values of columns must respect.
+
+    A column without negative values is bounded below by its minimum, one without positive values
+    above by its maximum, and proportions (values from 0 to 1) on both sides.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> low, high = natural_bounds(np.array([[0.5, -1.0, 3.0], [2.0, 1.0, 7.0]]))
+    >>> low, high
+    (array([ 0.5, -inf,  3. ]), array([inf, inf, inf]))
+    """
+    least, most = np.fmin.reduce(columns, axis=0), np.fmax.reduce(columns, axis=0)
+    proportions = (least >= 0) & (most <= 1)
+    low = np.where(least >= 0, least, -np.inf)
+    return low, np.where(proportions | (most <= 0), most, np.inf)
+
+
+def clip(values: Floats, bounds: tuple[Floats, Floats]) -> Floats:
+    """Clip columns to bounds, without a copy if there are none."""
+    unbounded = all(np.isinf(bound).all() for bound in bounds)
+    return values if unbounded else np.clip(values, *bounds)
