@@ -2,7 +2,7 @@
 
 from leavezero.search._base import BaseSearchLZO
 from leavezero.search._candidates import CandidateSearchLZO
-from leavezero.search._displays import SearchDisplay, TrustDisplay, ValidationSetDisplay
+from leavezero.search._displays import DiagnosticDisplay, SearchDisplay, ValidationSetDisplay
 from leavezero.search._functions import (
     leave_zero_out_curve,
     leave_zero_out_predict,
@@ -17,13 +17,13 @@ from leavezero.search._randomized import RandomizedSearchLZO
 __all__ = [
     "BaseSearchLZO",
     "CandidateSearchLZO",
+    "DiagnosticDisplay",
     "GridSearchLZO",
     "HalvingGridSearchLZO",
     "HalvingRandomSearchLZO",
     "OptunaSearchLZO",
     "RandomizedSearchLZO",
     "SearchDisplay",
-    "TrustDisplay",
     "ValidationSetDisplay",
     "leave_zero_out_curve",
     "leave_zero_out_predict",

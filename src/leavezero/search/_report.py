@@ -4,6 +4,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,12 @@ from sklearn.utils.validation import check_is_fitted
 from leavezero._tables import count_rows
 from leavezero._typing import Table
 from leavezero.engine import SINGLE
-from leavezero.report import shown, summarize, to_fragment, to_html
+from leavezero.report import format_value, summarize, to_fragment, to_html
+from leavezero.search._code_export import code_to_repeat, versions
 from leavezero.search._labels import last_step
-from leavezero.search._repeat import how_to_repeat, versions
-from leavezero.search._sides import compare_sides
 from leavezero.search._trust import Kept, TrustMixin
-from leavezero.trust import TrustReport
+from leavezero.search._validation_summary import compare_validation_set
+from leavezero.trust import Evidence, TrustReport
 
 FOLDS = 10  # of the cross validation that fits are compared with
 MOST_COLUMNS = 100  # whose names are listed
@@ -76,19 +77,19 @@ class ReportMixin(TrustMixin):
         >>> from leavezero import GridSearchLZO
         >>> X, y = load_iris(return_X_y=True)
         >>> search = GridSearchLZO(SVC(), {"C": [0.001, 1]}, n_replicates=1, random_state=0)
-        >>> search.fit(X, y).summary()["choice"]["label"]
+        >>> search.fit(X, y).summary()["selection"]["label"]
         'C=1'
         """
         check_is_fitted(self, "cv_results_")
         findings = self._findings() if trust is None else trust
-        found = None if findings is None else findings.to_dict()
+        found = None if findings is None else _diagnostics(findings)
         run = {
             "title": title or self._title(),
             "metric": self._metric(),
             "data": self._data(),
             "fits": self._fits(),
             "seconds": self._seconds(found),
-            "repeat": how_to_repeat(self, command),
+            "repeat": code_to_repeat(self, command, self._fit_params()),
             "made_with": versions(),
         }
         return self._summarize(found, self._sides(with_rows=with_rows), run)
@@ -153,7 +154,7 @@ class ReportMixin(TrustMixin):
         if not hasattr(self, "cv_results_"):
             return ""
         findings = self._findings()
-        return to_fragment(self._brief(None if findings is None else findings.to_dict()))
+        return to_fragment(self._brief(None if findings is None else _diagnostics(findings)))
 
     def _brief(self, trust: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Return the candidates and the choice alone."""
@@ -165,7 +166,7 @@ class ReportMixin(TrustMixin):
         check_is_fitted(self, "cv_results_")
         if not hasattr(self, "_kept"):
             return None
-        return compare_sides(self._kept.evidence(self), with_rows=with_rows)
+        return compare_validation_set(_inputs(self._kept.evidence(self)), with_rows=with_rows)
 
     def _findings(self) -> TrustReport | None:
         """Return the findings, made once for each fit; None if the rows are gone."""
@@ -181,11 +182,11 @@ class ReportMixin(TrustMixin):
         selection = getattr(self, "selection_", None)
         best = getattr(self, "best_index_", None)
         return summarize(
-            self.cv_results_,
+            {_renamed(name): column for name, column in self.cv_results_.items()},
             column=self._column(),
             best=best,
-            choice=None if selection is None else asdict(selection),
-            trust=trust,
+            selection=None if selection is None else _selection(asdict(selection)),
+            diagnostics=trust,
             validation=sides,
             run=run,
         )
@@ -211,7 +212,7 @@ class ReportMixin(TrustMixin):
     def _data(self) -> dict[str, Any]:
         """Return what was given, in words, and the names of the columns."""
         if not hasattr(self, "_kept"):
-            return {"sentence": "The given data did not travel with the pickled search."}
+            return {"sentence": "The training data are not part of a pickled search."}
         job = self._kept.job
         names = _column_names(job.X)
         n_rows, n_columns = count_rows(job.X), _n_columns(job.X)
@@ -221,11 +222,18 @@ class ReportMixin(TrustMixin):
             "n_rows": n_rows,
             "n_columns": n_columns,
             "task": task,
-            "sentence": f"{task.capitalize()} with {n_rows:,} rows{width}; V drawn by "
-            f"{shown(getattr(self, 'augmenter_', None))}.",
+            "sentence": f"{task.capitalize()} with {n_rows:,} rows{width}; validation set from "
+            f"{format_value(getattr(self, 'augmenter_', None))}.",
             "columns": names[:MOST_COLUMNS],
             "more_columns": max(0, len(names) - MOST_COLUMNS),
         }
+
+    def _fit_params(self) -> list[str]:
+        """Return the names of further arguments of fit, as far as they are known."""
+        if not hasattr(self, "_kept"):
+            return []
+        names = {name for params in self._kept.job.fit_params.values() for name in params}
+        return sorted(names | ({"groups"} if self._kept.groups is not None else set()))
 
     def _fits(self) -> dict[str, Any]:
         by_folds = FOLDS * len(self.cv_results_["params"]) + 1
@@ -242,12 +250,12 @@ class ReportMixin(TrustMixin):
         """Return the seconds of each part that is timed."""
         table = self.cv_results_
         parts = {
-            "drawing V": self.draw_time_,
+            "sampling the validation set": self.draw_time_,
             "fitting candidates": float(np.nansum(table["mean_fit_time"])),
-            "scoring them, on V and on unseen rows": float(np.nansum(table["mean_score_time"])),
+            "scoring candidates": float(np.nansum(table["mean_score_time"])),
         }
         if trust is not None:
-            parts["findings"] = trust["seconds"]
+            parts["checks"] = trust["seconds"]
         return [{"part": part, "seconds": seconds} for part, seconds in parts.items()]
 
     def __getstate__(self) -> dict[str, Any]:
@@ -262,3 +270,41 @@ def _column_names(X: Table) -> list[str]:
 def _n_columns(X: Table) -> int | None:
     shape = getattr(X, "shape", ())
     return int(np.prod(shape[1:])) if len(shape) > 1 else None
+
+
+def _renamed(name: str) -> str:
+    """Return the name that the report has for a column of results."""
+    for old, new in (("augmented", "validation"), ("unseen", "loo"), ("confirm", "cv")):
+        name = name.replace(f"mean_{old}_", f"mean_{new}_")
+    return name
+
+
+def _selection(fields: dict[str, Any]) -> dict[str, Any]:
+    units = "training rows" if fields["source"] == "origins" else "generated rows"
+    return fields | {
+        "tied": fields["contenders"],
+        "bias_corrected_score": fields["corrected_score"],
+        "resampled_units": units,
+    }
+
+
+def _diagnostics(report: TrustReport) -> dict[str, Any]:
+    found = report.to_dict()
+    checks = [one | {"message": one["sentence"]} for one in found.pop("findings")]
+    return found | {"checks": checks}
+
+
+def _inputs(evidence: Evidence) -> Any:
+    V = evidence.V
+    if V is not None:
+        V = SimpleNamespace(
+            X=V.X, y=V.y, sample_weight=V.sample_weight, class_probabilities=V.posterior
+        )
+    return SimpleNamespace(
+        X=evidence.X,
+        y=evidence.y,
+        classes=evidence.classes,
+        validation_set=V,
+        augmenter=evidence.augmenter,
+        labeled=evidence.labeled,
+    )
