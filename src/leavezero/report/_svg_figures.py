@@ -186,7 +186,7 @@ def _plot_pair(candidates: Sequence[Record], across: Record, up: Record, ax: Any
     small = max(len(across["values"]), len(up["values"])) <= 6
     for place, i in cells.items():
         one, spread = candidates[i], np.ptp(scores)
-        strength = 0.1 + 0.9 * (one["score"] - scores.min()) / spread if spread > 0 else 0.6
+        strength = 0.1 + 0.89 * (one["score"] - scores.min()) / spread if spread > 0 else 0.6
         bar = (place[0], height, width, place[1] - height / 2)
         ax.bar(*bar, color=COLORS["accent"], alpha=strength)
         if one["best"]:
