@@ -8,9 +8,9 @@ from sklearn.exceptions import NotFittedError
 from sklearn.neighbors import KNeighborsClassifier
 
 from leavezero import GridSearchLZO
-from leavezero.search import SearchDisplay, TrustDisplay, ValidationSetDisplay
+from leavezero.search import DiagnosticDisplay, SearchDisplay, ValidationSetDisplay
 
-DISPLAYS = (SearchDisplay, TrustDisplay, ValidationSetDisplay)
+DISPLAYS = (SearchDisplay, DiagnosticDisplay, ValidationSetDisplay)
 GRID = {"n_neighbors": [1, 5, 9]}
 
 
@@ -18,18 +18,21 @@ def search_of(**options):
     return GridSearchLZO(KNeighborsClassifier(), GRID, n_replicates=2, random_state=0, **options)
 
 
-@pytest.fixture(scope="module")
-def fitted():
+def two_classes():
     rng = np.random.default_rng(0)
     y = np.tile([0, 1], 30)
-    return search_of().fit(rng.normal(size=(60, 3)) + y[:, None], y)
+    return rng.normal(size=(60, 3)) + y[:, None], y
 
 
-@pytest.mark.parametrize("kind", DISPLAYS)
-def test_a_display_draws_on_the_users_axes(kind, fitted):
-    """As scikit-learn's do: ``ax_`` and ``figure_`` say where."""
+@pytest.fixture(scope="module")
+def fitted():
+    return search_of().fit(*two_classes())
+
+
+@pytest.mark.parametrize("cls", DISPLAYS)
+def test_displays_plot_on_given_axes(cls, fitted):
     ax = Figure().subplots()
-    display = kind.from_search(fitted, ax=ax)
+    display = cls.from_search(fitted, ax=ax)
     assert display.ax_ is ax
     assert display.figure_ is ax.figure
     other = Figure().subplots()
@@ -38,19 +41,18 @@ def test_a_display_draws_on_the_users_axes(kind, fitted):
     ax.figure.canvas.draw()
 
 
-@pytest.mark.parametrize("kind", DISPLAYS)
-def test_without_axes_a_figure_is_made(kind, fitted, monkeypatch):
-    """One that a notebook shows."""
+@pytest.mark.parametrize("cls", DISPLAYS)
+def test_displays_create_a_figure_without_axes(cls, fitted, monkeypatch):
     monkeypatch.setenv("MPLBACKEND", "agg")
     plt = pytest.importorskip("matplotlib.pyplot")
     plt.switch_backend("agg")
-    display = kind.from_search(fitted)
+    display = cls.from_search(fitted)
     assert plt.get_fignums()
     plt.close(display.figure_)
 
 
-def test_the_frame_of_a_search_has_a_row_for_each_candidate(fitted):
-    """Best first, by its row in cv_results_."""
+def test_search_frame_has_one_row_per_candidate(fitted):
+    """Best first, indexed by the row of cv_results_; n_candidates limits the plot only."""
     display = SearchDisplay.from_search(fitted, ax=Figure().subplots(), n_candidates=1)
     frame = display.frame()
     assert frame.index[0] == fitted.best_index_
@@ -60,38 +62,42 @@ def test_the_frame_of_a_search_has_a_row_for_each_candidate(fitted):
     assert len(display.ax_.get_yticks()) == 1
 
 
-def test_the_frame_of_trust_has_a_row_for_each_finding(fitted):
-    """The same findings as the report's; a report may be given."""
-    report = fitted.trust()
-    frame = TrustDisplay.from_search(fitted, ax=Figure().subplots(), trust=report).frame()
-    assert frame.index.tolist() == [finding.code for finding in report]
+def test_search_display_shows_the_metric_that_selected():
+    search = search_of(scoring=["accuracy", "f1"], refit="f1").fit(*two_classes())
+    display = SearchDisplay.from_search(search, ax=Figure().subplots())
+    assert display.ax_.get_xlabel() == "f1"
+    assert display.frame()["score"].iloc[0] == search.best_score_
 
 
-def test_the_frame_of_a_validation_set_has_shares_of_cells(fitted):
-    """No row of the data is in it."""
+def test_diagnostic_frame_has_one_row_per_check(fitted):
+    frame = DiagnosticDisplay.from_search(fitted, ax=Figure().subplots()).frame()
+    checks = fitted.summary()["diagnostics"]["checks"]
+    assert frame.index.tolist() == [check["code"] for check in checks]
+
+
+def test_validation_set_frame_has_shares_of_cells(fitted):
+    """It contains no row of the data."""
     frame = ValidationSetDisplay.from_search(fitted, ax=Figure().subplots()).frame()
-    assert frame[["given", "drawn"]].sum().to_numpy() == pytest.approx([1.0, 1.0], abs=0.01)
+    totals = frame[["training", "validation"]].sum().to_numpy()
+    assert totals == pytest.approx([1.0, 1.0], abs=0.01)
 
 
-@pytest.mark.parametrize("kind", DISPLAYS)
-def test_before_fit_there_is_nothing_to_display(kind):
-    """The error is scikit-learn's."""
+@pytest.mark.parametrize("cls", DISPLAYS)
+def test_displays_require_a_fitted_search(cls):
     with pytest.raises(NotFittedError):
-        kind.from_search(search_of())
+        cls.from_search(search_of())
 
 
-def test_without_v_or_its_rows_the_display_says_why(fitted):
-    """A pickled search, and one that drew no V."""
+def test_displays_of_a_pickled_search(fitted):
+    """Training data are not pickled; scores are."""
     again = pickle.loads(pickle.dumps(fitted))
-    with pytest.raises(ValueError, match=r"cannot show this GridSearchLZO\. There is no V, or the"):
-        ValidationSetDisplay.from_search(again)
-    with pytest.raises(ValueError, match="was pickled, which leaves behind the data"):
-        TrustDisplay.from_search(again)
+    for cls in (DiagnosticDisplay, ValidationSetDisplay):
+        with pytest.raises(ValueError, match="to display: it was pickled without the training"):
+            cls.from_search(again)
     assert SearchDisplay.from_search(again, ax=Figure().subplots())
 
 
-def test_without_matplotlib_the_error_says_what_to_install(fitted, monkeypatch):
-    """The extra is named."""
+def test_missing_matplotlib_is_named(fitted, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    with pytest.raises(ImportError, match=r"needs matplotlib.*pip install 'leavezero\[app\]'"):
+    with pytest.raises(ImportError, match=r'requires matplotlib.*pip install "leavezero\[app\]"'):
         SearchDisplay.from_search(fitted)

@@ -148,7 +148,7 @@ def test_a_copy_has_the_report_of_the_search(how):
     search = GridSearchLZO(KNeighborsClassifier(), NEIGHBORS, random_state=0).fit(X, y)
     n_fits, again = search.n_fits_, how(search)
     assert again.trust(optimism=True).findings == search.trust(optimism=True).findings
-    assert again.summary()["trust"] is not None
+    assert again.summary()["diagnostics"] is not None
     assert again._kept.job.X is X
     assert again.n_fits_ == search.n_fits_ == n_fits + 2
     again.set_params(random_state=1).fit(X[:100], y[:100])

@@ -1,21 +1,27 @@
-"""Plain data to figures and one self-contained page; computes nothing, knows no search."""
+"""Results of a search as a plain dict, an HTML page and matplotlib figures."""
 
-from leavezero.report._axes import draw_findings, draw_planes, draw_scores, frame_of
-from leavezero.report._comparison import draw_comparison
-from leavezero.report._notebook import to_fragment
-from leavezero.report._page import to_html
-from leavezero.report._plain import plain, shown
-from leavezero.report._summary import summarize
+from leavezero.report._format_value import format_value
+from leavezero.report._html_page import to_html
+from leavezero.report._notebook_fragment import to_fragment
+from leavezero.report._plots import (
+    plot_checks,
+    plot_comparison,
+    plot_scores,
+    plot_validation_set,
+    results_frame,
+)
+from leavezero.report._summarize import summarize
+from leavezero.report._svg_figures import to_svg
 
 __all__ = [
-    "draw_comparison",
-    "draw_findings",
-    "draw_planes",
-    "draw_scores",
-    "frame_of",
-    "plain",
-    "shown",
+    "format_value",
+    "plot_checks",
+    "plot_comparison",
+    "plot_scores",
+    "plot_validation_set",
+    "results_frame",
     "summarize",
     "to_fragment",
     "to_html",
+    "to_svg",
 ]

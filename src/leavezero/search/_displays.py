@@ -1,30 +1,97 @@
 """Displays of a fitted search, in scikit-learn's convention."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Self
 
-from leavezero.report import draw_findings, draw_planes, draw_scores, frame_of
+from sklearn.utils.validation import check_is_fitted
 
-_LEFT_OUT = ("params", "metrics")  # entries of a candidate that are tables themselves
+from leavezero.report import (
+    plot_checks,
+    plot_scores,
+    plot_validation_set,
+    results_frame,
+    summarize,
+)
 
 
-class SearchDisplay:
+class _Display(ABC):
+    """Base class: subclasses say what they take from a search, how to plot it, and its rows."""
+
+    ax_: Any
+    figure_: Any
+    _index: str | None = None
+
+    @classmethod
+    def from_search(cls, search: Any, *, ax: Any = None, **kwargs: Any) -> Self:
+        """Create the display of a fitted search and plot it.
+
+        Parameters
+        ----------
+        search : fitted search
+            Any search of this package.
+        ax : matplotlib Axes or None, default=None
+            The axes; None creates a figure.
+        **kwargs : dict
+            Passed to :meth:`plot`.
+
+        Returns
+        -------
+        display
+        """
+        check_is_fitted(search, "cv_results_")
+        return cls(*cls._extract(search)).plot(ax=ax, **kwargs)
+
+    def plot(self, ax: Any = None, **kwargs: Any) -> Self:
+        """Plot on the given or new axes; keywords are passed to the plotting function.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            The axes; None creates a figure.
+        **kwargs : dict
+            Passed to the plotting function.
+
+        Returns
+        -------
+        self
+        """
+        self.ax_ = self._plot(ax, **kwargs)
+        self.figure_ = self.ax_.figure
+        return self
+
+    def frame(self) -> Any:
+        """Return the plotted values, and those left out of the plot, as a pandas DataFrame."""
+        return results_frame(self._rows(), index=self._index)
+
+    @classmethod
+    @abstractmethod
+    def _extract(cls, search: Any) -> tuple[Any, ...]: ...
+
+    @abstractmethod
+    def _plot(self, ax: Any, **kwargs: Any) -> Any: ...
+
+    @abstractmethod
+    def _rows(self) -> Sequence[Mapping[str, Any]]: ...
+
+
+class SearchDisplay(_Display):
     """Scores of the candidates of a search, with intervals.
 
-    Make one with :meth:`from_search`. Drawing needs matplotlib, :meth:`frame` pandas.
+    Create it with :meth:`from_search`. Plotting requires matplotlib, :meth:`frame` pandas.
 
     Parameters
     ----------
     candidates : sequence of mappings
         With "label" and "score", best first.
     metric : str
-        What the score is.
+        The name of the score.
 
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
-        Where it was drawn last.
+        Of the last plot.
 
     Examples
     --------
@@ -40,56 +107,50 @@ class SearchDisplay:
     ['C=1', 'C=0.001']
     """
 
-    ax_: Any
-    figure_: Any
+    _index = "row"
 
     def __init__(self, candidates: Sequence[Mapping[str, Any]], metric: str) -> None:
         self.candidates = candidates
         self.metric = metric
 
     @classmethod
-    def from_search(cls, search: Any, *, ax: Any = None, n_candidates: int = 20) -> Self:
-        """Return a display of a fitted search, drawn.
+    def _extract(cls, search: Any) -> tuple[Any, ...]:
+        table = search.cv_results_
+        column = next(name for name in table if name.startswith("mean_test_"))
+        column = column.removeprefix("mean_test_")
+        if search.multimetric_ and isinstance(search.refit, str):
+            column = search.refit
+        best = getattr(search, "best_index_", None)
+        metric = search.scoring if isinstance(search.scoring, str) else column
+        return summarize(table, column=column, best=best)["candidates"], metric
 
-        Parameters
-        ----------
-        search : fitted search
-            Any search of this package.
-        ax : matplotlib Axes or None, default=None
-            Where to draw; None makes a figure.
-        n_candidates : int, default=20
-            How many are drawn, the best first; :meth:`frame` has all.
-        """
-        summary = search._brief()
-        display = cls(summary["candidates"], summary["run"]["metric"])
-        return display.plot(ax=ax, n_candidates=n_candidates)
-
-    def plot(self, ax: Any = None, *, n_candidates: int = 20, **options: Any) -> Self:
-        """Draw the scores with their intervals; options go to ``Axes.errorbar``."""
+    def _plot(self, ax: Any, *, n_candidates: int = 20, **kwargs: Any) -> Any:
         scored = [one for one in self.candidates if one["score"] is not None]
-        self.ax_ = draw_scores(scored[:n_candidates], self.metric, ax, **options)
-        self.figure_ = self.ax_.figure
-        return self
+        return plot_scores(scored[:n_candidates], self.metric, ax, **kwargs)
 
-    def frame(self) -> Any:
-        """Return a pandas frame with a row for each candidate, best first."""
-        return frame_of([_flat(one) for one in self.candidates], index="row")
+    def _rows(self) -> Sequence[Mapping[str, Any]]:
+        rows = []
+        for candidate in self.candidates:
+            row = {k: v for k, v in candidate.items() if k not in ("params", "metrics")}
+            params = {f"param_{name}": value for name, value in candidate["params"].items()}
+            rows.append(row | params | candidate["metrics"])
+        return rows
 
 
-class TrustDisplay:
-    """The findings about a search.
+class DiagnosticDisplay(_Display):
+    """Levels of the checks of a search.
 
-    Make one with :meth:`from_search`. Drawing needs matplotlib, :meth:`frame` pandas.
+    Create it with :meth:`from_search`. Plotting requires matplotlib, :meth:`frame` pandas.
 
     Parameters
     ----------
-    findings : sequence of mappings
-        With "code", "title" and "level".
+    checks : sequence of mappings
+        With "code", "title" and "level", as in ``DiagnosticReport.to_dict()["checks"]``.
 
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
-        Where it was drawn last.
+        Of the last plot.
 
     Examples
     --------
@@ -97,62 +158,45 @@ class TrustDisplay:
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.svm import SVC
     >>> from leavezero import GridSearchLZO
-    >>> from leavezero.search import TrustDisplay
+    >>> from leavezero.search import DiagnosticDisplay
     >>> X, y = load_iris(return_X_y=True)
     >>> search = GridSearchLZO(SVC(), {"C": [0.001, 1]}, n_replicates=1, random_state=0)
-    >>> display = TrustDisplay.from_search(search.fit(X, y), ax=Figure().subplots())
+    >>> display = DiagnosticDisplay.from_search(search.fit(X, y), ax=Figure().subplots())
     >>> display.frame().loc["LZ01", "level"]
     'ok'
     """
 
-    ax_: Any
-    figure_: Any
+    _index = "code"
 
-    def __init__(self, findings: Sequence[Mapping[str, Any]]) -> None:
-        self.findings = findings
+    def __init__(self, checks: Sequence[Mapping[str, Any]]) -> None:
+        self.checks = checks
 
     @classmethod
-    def from_search(cls, search: Any, *, ax: Any = None, trust: Any = None) -> Self:
-        """Return a display of what ``search.trust()`` finds, drawn.
+    def _extract(cls, search: Any) -> tuple[Any, ...]:
+        return (_part_of_summary(search, "diagnostics")["checks"],)
 
-        Parameters
-        ----------
-        search : fitted search
-            Any search of this package.
-        ax : matplotlib Axes or None, default=None
-            Where to draw; None makes a figure.
-        trust : TrustReport or None, default=None
-            The findings, if they were made before.
-        """
-        report = trust or search._findings() or search.trust()
-        return cls(report.to_dict()["findings"]).plot(ax=ax)
+    def _plot(self, ax: Any, **kwargs: Any) -> Any:
+        return plot_checks(self.checks, ax, **kwargs)
 
-    def plot(self, ax: Any = None, **options: Any) -> Self:
-        """Draw a mark for each finding; options go to ``Axes.scatter``."""
-        self.ax_ = draw_findings(self.findings, ax, **options)
-        self.figure_ = self.ax_.figure
-        return self
-
-    def frame(self) -> Any:
-        """Return a pandas frame with a row for each finding."""
-        return frame_of(self.findings, index="code")
+    def _rows(self) -> Sequence[Mapping[str, Any]]:
+        return self.checks
 
 
-class ValidationSetDisplay:
-    """The validation set beside the data, in two components.
+class ValidationSetDisplay(_Display):
+    """Densities of the training data and the validation set in two principal components.
 
-    Make one with :meth:`from_search`. Drawing needs matplotlib, :meth:`frame` pandas. Rows are
-    counted: none is shown.
+    Create it with :meth:`from_search`. Plotting requires matplotlib, :meth:`frame` pandas. Only
+    counts of rows are shown, no single rows.
 
     Parameters
     ----------
     projection : mapping
-        "x_edges", "y_edges", and the shares "given" and "drawn" of each cell.
+        "x_edges", "y_edges", and the shares of rows in each cell, "training" and "validation".
 
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
-        Where it was drawn last.
+        Of the last plot.
 
     Examples
     --------
@@ -164,65 +208,41 @@ class ValidationSetDisplay:
     >>> X, y = load_iris(return_X_y=True)
     >>> search = GridSearchLZO(SVC(), {"C": [0.001, 1]}, n_replicates=1, random_state=0)
     >>> display = ValidationSetDisplay.from_search(search.fit(X, y), ax=Figure().subplots())
-    >>> round(display.frame()["given"].sum())
+    >>> round(display.frame()["training"].sum())
     1
     """
-
-    ax_: Any
-    figure_: Any
 
     def __init__(self, projection: Mapping[str, Any]) -> None:
         self.projection = projection
 
     @classmethod
-    def from_search(cls, search: Any, *, ax: Any = None) -> Self:
-        """Return a display of a fitted search that drew a validation set, drawn.
+    def _extract(cls, search: Any) -> tuple[Any, ...]:
+        validation = _part_of_summary(search, "validation")
+        if "projection" not in validation:
+            raise ValueError(f"ValidationSetDisplay cannot show this search. {validation['note']}")
+        return (validation["projection"],)
 
-        Parameters
-        ----------
-        search : fitted search
-            Any search of this package that drew a validation set.
-        ax : matplotlib Axes or None, default=None
-            Where to draw; None makes a figure.
-        """
-        sides = search._sides() or {"note": "There is no V, or the given rows are gone."}
-        if "projection" not in sides:
-            raise ValueError(
-                f"ValidationSetDisplay cannot show this {type(search).__name__}. {sides['note']}"
-            )
-        return cls(sides["projection"]).plot(ax=ax)
+    def _plot(self, ax: Any, **kwargs: Any) -> Any:
+        return plot_validation_set(self.projection, ax, **kwargs)
 
-    def plot(self, ax: Any = None, **options: Any) -> Self:
-        """Draw the densities of both; options go to ``Axes.pcolormesh``."""
-        self.ax_ = draw_planes(self.projection, ax, **options)
-        self.figure_ = self.ax_.figure
-        return self
-
-    def frame(self) -> Any:
-        """Return a pandas frame with a row for each cell of the plane."""
-        return frame_of(_cells(self.projection))
+    def _rows(self) -> Sequence[Mapping[str, Any]]:
+        plane = self.projection
+        x, y = (
+            [sum(ends) / 2 for ends in pairwise(plane[name])] for name in ("x_edges", "y_edges")
+        )
+        return [
+            {"first_component": x[i], "second_component": y[j]}
+            | {name: plane[name][i][j] for name in ("training", "validation")}
+            for i in range(len(x))
+            for j in range(len(y))
+        ]
 
 
-def _flat(candidate: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a candidate with its parameters and further metrics as entries of their own."""
-    kept = {name: value for name, value in candidate.items() if name not in _LEFT_OUT}
-    params = {f"param_{name}": value for name, value in candidate["params"].items()}
-    return kept | params | dict(candidate["metrics"])
-
-
-def _cells(projection: Mapping[str, Any]) -> list[dict[str, Any]]:
-    middles = [_middles(projection[name]) for name in ("x_edges", "y_edges")]
-    return [
-        {
-            "first_component": x,
-            "second_component": y,
-            "given": projection["given"][i][j],
-            "drawn": projection["drawn"][i][j],
-        }
-        for i, x in enumerate(middles[0])
-        for j, y in enumerate(middles[1])
-    ]
-
-
-def _middles(edges: Sequence[float]) -> list[float]:
-    return [(low + high) / 2 for low, high in pairwise(edges)]
+def _part_of_summary(search: Any, part: str) -> Any:
+    found = search.summary()[part]
+    if found is None:
+        raise ValueError(
+            f"This {type(search).__name__} has no {part} to display: it was pickled without the "
+            "training data, or it has no validation set."
+        )
+    return found

@@ -5,7 +5,7 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from leavezero.report import draw_comparison
+from leavezero.report import plot_comparison, to_svg
 from leavezero.tabular._comparison import Compared
 from leavezero.tabular._results import finite, replace_file, write_rows
 
@@ -43,8 +43,18 @@ def write_comparison(compared: Compared, folder: Path) -> dict[str, Any]:
     run = finite({"command": shlex.join(_command(compared, folder)), **compared.to_dict()})
     write_rows(run["candidates"], folder / "compare.csv")
     replace_file(folder / "compare.json", json.dumps(run, indent=1, allow_nan=False) + "\n")
-    replace_file(folder / "compare.svg", draw_comparison(run))
+    label = f"{run['metric']} on held-out rows over the scores of both methods"
+    replace_file(folder / "compare.svg", to_svg(plot_comparison, _figure_data(run), label=label))
     return dict(run)
+
+
+def _figure_data(run: dict[str, Any]) -> dict[str, Any]:
+    names = ("leave_zero_out", "cross_validation")
+    candidates = [
+        one | {f"selected_by_{name}": one[f"chosen_by_{name}"] for name in names}
+        for one in run["candidates"]
+    ]
+    return {"metric": run["metric"], "searches": run["ways"], "candidates": candidates}
 
 
 def _command(compared: Compared, folder: Path) -> list[str]:

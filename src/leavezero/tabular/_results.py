@@ -16,7 +16,7 @@ from leavezero.tabular._store import save_model
 from leavezero.tabular._wish import Wish
 from leavezero.tabular._words import in_options
 
-_OF_CANDIDATES = ("params", "candidates", "choice", "trust")  # parts of a report
+_OF_CANDIDATES = ("params", "candidates", "selection", "diagnostics")  # parts of a report
 
 
 def make_folder(folder: Path) -> None:

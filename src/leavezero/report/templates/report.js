@@ -4,7 +4,7 @@
   if (!table) return;
   const body = table.tBodies[0];
   const heads = Array.from(table.tHead.rows[0].cells);
-  const said = document.getElementById("shown");
+  const status = document.getElementById("shown");
   const field = document.getElementById("filter");
 
   function compare(at, sign) {
@@ -37,7 +37,7 @@
       row.hidden = !parts.every(function (part) { return text.includes(part); });
       count += row.hidden ? 0 : 1;
     });
-    said.textContent = count + " of " + body.rows.length + " shown";
+    status.textContent = count + " of " + body.rows.length + " shown";
   }
 
   heads.forEach(function (head, at) {

@@ -1,0 +1,113 @@
+"""A summary as one self-contained HTML page."""
+
+import base64
+import hashlib
+from collections.abc import Iterator, Mapping
+from importlib import resources
+from typing import Any
+
+from leavezero.report._format_value import format_number
+from leavezero.report._plots import import_extra
+from leavezero.report._summarize import format_score
+from leavezero.report._svg_figures import page_figures
+
+MAX_CANDIDATES = 2_000  # rows of the table
+_SCORE_TITLES = {
+    "low": "95 % low",
+    "high": "95 % high",
+    "validation": "validation",
+    "loo": "LOO",
+    "train": "training",
+    "cv": "CV",
+}
+_OTHER_TITLES = {
+    "iter": "round",
+    "n_resources": "resources",
+    "fit_seconds": "fit, s",
+    "score_seconds": "score, s",
+}
+
+
+def to_html(summary: Mapping[str, Any]) -> str:
+    """Return a page that opens from disk, uses no network and can be printed.
+
+    Every text of the summary is escaped, and the content security policy of the page allows no
+    other script than its own, which only sorts and filters the table. Requires jinja2 and
+    matplotlib (``pip install "leavezero[app]"``).
+
+    Parameters
+    ----------
+    summary : mapping
+        The result of :func:`summarize`.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from leavezero.report import summarize, to_html
+    >>> table = {"params": [{"C": "<b>"}, {"C": "x"}], "mean_test_score": [0.8, 0.9]}
+    >>> page = to_html(summarize(table, best=1))
+    >>> page.startswith("<!doctype html>"), "<b>" in page
+    (True, False)
+    """
+    jinja2 = import_extra("jinja2", "The HTML report")
+    markup = import_extra("markupsafe", "The HTML report").Markup
+    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment.filters["number"] = format_number
+    script = _read("report.js")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    figures = {part: [markup(svg) for svg in svgs] for part, svgs in page_figures(summary).items()}
+    page: str = environment.from_string(_read("report.html.j2")).render(
+        summary=summary,
+        table=candidate_table(summary),
+        figures=figures,
+        style=markup(_read("report.css")),
+        script=markup(script),
+        script_hash=digest,
+    )
+    return page
+
+
+def candidate_table(summary: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the headings and the cells of the table of candidates, without empty columns."""
+    candidates = summary["candidates"]
+    kept = [
+        {
+            name: title
+            for name, title in titles.items()
+            if any(c.get(name) is not None for c in candidates)
+        }
+        for titles in (_SCORE_TITLES, _OTHER_TITLES)
+    ]
+    params = [param["name"] for param in summary["params"]]
+    metrics = list(candidates[0]["metrics"]) if candidates else []
+
+    def cells(place: int, one: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+        yield _cell(one.get("rank") or place)
+        yield from (_cell(one["params"].get(name, "")) for name in params)
+        scores = [one["score"], *(one[name] for name in kept[0]), *one["metrics"].values()]
+        for score in scores:
+            text = "-" if score is None else format_score(score)
+            yield {"text": text, "sort": score, "numeric": True}
+        yield from (_cell(one[name]) for name in kept[1])
+
+    rows = [
+        {"cells": list(cells(place, one)), "kind": "best" if one["best"] else "tied" * one["tied"]}
+        for place, one in enumerate(candidates[:MAX_CANDIDATES], start=1)
+    ]
+    metric = summary["run"]["metric"]
+    heads = ["rank", *params, metric, *kept[0].values(), *metrics, *kept[1].values()]
+    return {"heads": heads, "rows": rows, "n_omitted": len(candidates) - len(rows)}
+
+
+def _cell(value: Any) -> dict[str, Any]:
+    numeric = isinstance(value, int | float) and not isinstance(value, bool)
+    text = format_number(value) if numeric else str(value)
+    return {"text": text, "sort": value if numeric else None, "numeric": numeric}
+
+
+def _read(name: str) -> str:
+    folder = resources.files("leavezero.report") / "templates"
+    return (folder / name).read_text(encoding="utf-8")

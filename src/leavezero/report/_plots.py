@@ -1,0 +1,278 @@
+"""Figures of a search on matplotlib axes, and tables of the plotted values."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from leavezero._typing import Floats, Ints
+
+Record = Mapping[str, Any]
+
+COLORS = {  # by the name of the CSS variable that replaces each in the HTML page
+    "background": "#ffffff",
+    "ink": "#1b1f24",
+    "soft": "#57606a",
+    "line": "#d0d7de",
+    "accent": "#0b5cad",
+    "tied": "#6a4fb3",
+    "training": "#b35900",
+    "warn": "#a40e26",
+    "good": "#116329",
+}
+_CANDIDATE_COLORS = {"other": "soft", "tied": "tied", "best": "accent"}  # best is drawn last
+_LEVEL_COLORS = {"not applicable": "line", "ok": "good", "note": "training", "warning": "warn"}
+
+
+def plot_scores(candidates: Sequence[Record], metric: str, ax: Any = None, **kwargs: Any) -> Any:
+    """Plot the score of each candidate with its interval, the first candidate on top.
+
+    Parameters
+    ----------
+    candidates : sequence of mappings
+        With "label" and "score"; optional "low", "high", "best" and "tied".
+    metric : str
+        The label of the horizontal axis.
+    ax : matplotlib Axes or None, default=None
+        The axes; None creates a figure with pyplot.
+    **kwargs : dict
+        Passed to ``Axes.errorbar``.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from leavezero.report import plot_scores
+    >>> ax = plot_scores([{"label": "C=1", "score": 0.9}], "accuracy", Figure().subplots())
+    >>> ax.get_xlabel()
+    'accuracy'
+    """
+    ax = _axes(ax)
+    positions = np.arange(len(candidates))
+    score, low, high = (_column(candidates, name) for name in ("score", "low", "high"))
+    errors = np.nan_to_num(np.abs(np.stack([low, high]) - score))
+    for color, at in by_color(candidates):
+        style = {"fmt": "o", "markersize": 5, "capsize": 2, "color": color} | kwargs
+        ax.errorbar(score[at], positions[at], xerr=errors[:, at], **style)
+    # Each label is inside the axes above its interval: long labels need no margin.
+    labels = [plain_label(candidate["label"], 55) for candidate in candidates]
+    ax.set_yticks(positions - 0.15, labels, ha="left", va="bottom")
+    ax.tick_params(axis="y", length=0, pad=-1)
+    ax.set_ylim(len(candidates) - 0.5, -0.9)
+    ax.grid(visible=False, axis="y")
+    ax.set_xlabel(plain_label(metric))
+    return ax
+
+
+def plot_checks(checks: Sequence[Record], ax: Any = None, **kwargs: Any) -> Any:
+    """Plot the level of each check.
+
+    Parameters
+    ----------
+    checks : sequence of mappings
+        With "code", "title" and "level".
+    ax : matplotlib Axes or None, default=None
+        The axes; None creates a figure with pyplot.
+    **kwargs : dict
+        Passed to ``Axes.scatter``.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from leavezero.report import plot_checks
+    >>> check = {"code": "LZ08", "title": "small classes", "level": "ok"}
+    >>> ax = plot_checks([check], Figure().subplots())
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['LZ08 small classes']
+    """
+    ax = _axes(ax)
+    levels = list(_LEVEL_COLORS)
+    positions = [levels.index(check["level"]) for check in checks]
+    colors = [COLORS[_LEVEL_COLORS[check["level"]]] for check in checks]
+    ax.scatter(positions, range(len(checks)), **({"c": colors, "s": 60} | kwargs))
+    labels = [plain_label(f"{check['code']} {check['title']}") for check in checks]
+    ax.set_yticks(range(len(checks)), labels)
+    ax.set_xticks(range(len(levels)), levels)
+    ax.set_xlim(-0.5, len(levels) - 0.5)
+    ax.set_ylim(len(checks) - 0.5, -0.5)
+    ax.grid(axis="y", linewidth=0.3)
+    return ax
+
+
+def plot_validation_set(
+    projection: Record, ax: Any = None, *, points: Record | None = None, **kwargs: Any
+) -> Any:
+    """Plot the density of the training data as color and that of the validation set as lines.
+
+    Parameters
+    ----------
+    projection : mapping
+        "x_edges", "y_edges", and the shares of rows in each cell, "training" and "validation".
+    ax : matplotlib Axes or None, default=None
+        The axes; None creates a figure with pyplot.
+    points : mapping or None, default=None
+        Single rows as pairs of coordinates, "training" and "validation".
+    **kwargs : dict
+        Passed to ``Axes.pcolormesh``.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from leavezero.report import plot_validation_set
+    >>> projection = {"x_edges": [0, 1, 2], "y_edges": [0, 1, 2],
+    ...               "training": [[0.5, 0.0], [0.0, 0.5]],
+    ...               "validation": [[0.4, 0.1], [0.1, 0.4]]}
+    >>> plot_validation_set(projection, Figure().subplots()).get_xlabel()
+    'first component'
+    """
+    ax = _axes(ax)
+    edges = [np.asarray(projection[name], dtype=float) for name in ("x_edges", "y_edges")]
+    training, validation = (np.asarray(projection[n]).T for n in ("training", "validation"))
+    ax.pcolormesh(*edges, training, **({"cmap": color_ramp("training"), "vmin": 0} | kwargs))
+    centers = [(edge[1:] + edge[:-1]) / 2 for edge in edges]
+    if validation.max() > validation.min():  # else there are no contour lines
+        levels = validation.max() * np.array([0.1, 0.3, 0.5, 0.7, 0.9])
+        ax.contour(*centers, validation, levels=levels, colors=COLORS["accent"], linewidths=1)
+    for name, color in (("training", "training"), ("validation", "accent")):
+        if points is not None:
+            ax.scatter(*np.transpose(points[name]), s=3, c=COLORS[color], zorder=3)
+    ax.set_xlabel("first component")
+    ax.set_ylabel("second component")
+    ax.set_title("color: training data, lines: validation set")
+    return ax
+
+
+def plot_comparison(comparison: Record, ax: Any = None) -> Any:
+    """Plot test scores over the scores by leave-zero-out and by cross-validation.
+
+    Parameters
+    ----------
+    comparison : mapping
+        "metric", "searches" (two mappings with "name" and "label", leave-zero-out first) and
+        "candidates", each with "test_score" and, for ``name`` in "leave_zero_out" and
+        "cross_validation", ``name + "_score"`` and ``"selected_by_" + name``.
+    ax : matplotlib Axes or None, default=None
+        The axes; None creates a figure with pyplot.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from leavezero.report import plot_comparison
+    >>> candidate = {"test_score": 0.8, "leave_zero_out_score": 0.9,
+    ...              "cross_validation_score": 0.85, "selected_by_leave_zero_out": True,
+    ...              "selected_by_cross_validation": True}
+    >>> searches = [{"name": "leave-zero-out", "label": "C=1"}, {"name": "CV", "label": "C=1"}]
+    >>> comparison = {"metric": "accuracy", "searches": searches, "candidates": [candidate]}
+    >>> plot_comparison(comparison, Figure().subplots()).get_xlabel()
+    'accuracy by either method'
+    """
+    ax = _axes(ax)
+    candidates = comparison["candidates"]
+    test = _column(candidates, "test_score")
+    styles = (("leave_zero_out", "o", "accent"), ("cross_validation", "s", "training"))
+    for (name, marker, color), search in zip(styles, comparison["searches"], strict=True):
+        scores = _column(candidates, f"{name}_score")
+        selected = np.array([bool(one[f"selected_by_{name}"]) for one in candidates], dtype=bool)
+        style = {"marker": marker, "color": COLORS[color]}
+        ax.scatter(scores[~selected], test[~selected], s=22, alpha=0.6, **style)
+        label = plain_label(f"{search['name']} selects {search['label']}", 70)
+        style |= {"edgecolors": COLORS["ink"], "zorder": 3}
+        ax.scatter(scores[selected], test[selected], s=80, label=label, **style)
+    mark_diagonal(ax, label="equal scores")
+    ax.set_xlabel(plain_label(f"{comparison['metric']} by either method"))
+    ax.set_ylabel("score on held-out rows")
+    ax.figure.legend(loc="outside upper left", frameon=False)
+    return ax
+
+
+def results_frame(rows: Sequence[Record], index: str | None = None) -> Any:
+    """Return a pandas DataFrame with one row per record.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+        The records; missing entries become NaN.
+    index : str or None, default=None
+        The column that becomes the index.
+
+    Returns
+    -------
+    pandas DataFrame
+
+    Examples
+    --------
+    >>> from leavezero.report import results_frame
+    >>> results_frame([{"C": 1, "score": 0.5}], index="C").loc[1, "score"]
+    np.float64(0.5)
+    """
+    frame = import_extra("pandas", "A data frame").DataFrame(list(rows))
+    return frame if index is None else frame.set_index(index)
+
+
+def import_extra(module: str, feature: str) -> Any:
+    """Import a module of the extra "app", or raise with the command that installs it."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        name = module.partition(".")[0]
+        raise ImportError(
+            f'{feature} requires {name}. Install it with pip install "leavezero[app]".'
+        ) from error
+
+
+def plain_label(value: Any, max_length: int = 40) -> str:
+    """Return a text in one short line that matplotlib does not parse as a formula."""
+    text = " ".join(str(value).split())
+    text = text if len(text) <= max_length else text[: max_length - 1] + "…"
+    return text.replace("$", r"\$")
+
+
+def by_color(candidates: Sequence[Record]) -> Iterator[tuple[str, Ints]]:
+    """Yield a color and the positions of its candidates: other, tied, best."""
+    kinds = ["best" if c.get("best") else "tied" if c.get("tied") else "other" for c in candidates]
+    for kind, color in _CANDIDATE_COLORS.items():
+        at = np.flatnonzero([one == kind for one in kinds])
+        if len(at):
+            yield COLORS[color], at
+
+
+def color_ramp(color: str) -> Any:
+    """Return a colormap from transparent to a color, which suits light and dark pages."""
+    colors = import_extra("matplotlib.colors", "A figure")
+    rgb = colors.to_rgb(COLORS[color])
+    return colors.ListedColormap([(*rgb, alpha) for alpha in np.linspace(0, 1, 65) ** 0.7])
+
+
+def mark_diagonal(ax: Any, **kwargs: Any) -> None:
+    """Draw the line on which both coordinates are equal."""
+    middle = np.mean(ax.get_xlim())
+    style = {"color": COLORS["soft"], "linestyle": "--", "linewidth": 1}
+    ax.axline((middle, middle), slope=1, **(style | kwargs))
+
+
+def _axes(ax: Any) -> Any:
+    if ax is not None:
+        return ax
+    pyplot = import_extra("matplotlib.pyplot", "A figure")
+    return pyplot.subplots(layout="constrained")[1]
+
+
+def _column(rows: Sequence[Record], name: str) -> Floats:
+    values = [row.get(name) for row in rows]
+    return np.array([np.nan if value is None else value for value in values], dtype=float)
