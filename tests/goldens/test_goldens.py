@@ -49,7 +49,7 @@ from leavezero import (
     CandidateSearchLZO,
     CopulaAugmenter,
     GaussianMixtureAugmenter,
-    GivenValidationSet,
+    FixedValidationSet,
     GridSearchLZO,
     HalvingGridSearchLZO,
     HalvingRandomSearchLZO,
@@ -58,7 +58,7 @@ from leavezero import (
     PseudoLabeled,
     RandomizedSearchLZO,
     SMIRClassifier,
-    TeacherLabeled,
+    SoftLabeled,
     leave_zero_out_curve,
     leave_zero_out_predict,
     leave_zero_out_score,
@@ -67,16 +67,16 @@ from leavezero import (
 from leavezero.augment import FunctionAugmenter, ResamplerAugmenter
 
 # Names of the package that may be renamed. Below, only these constants are used.
-VALIDATION_ONLY = {"unseen": "off"}  # scored by the validation set alone
-LOO_ONLY = {"unseen": "only"}  # scored by leave-one-out alone
+VALIDATION_ONLY = {"loo": False}  # scored by the validation set alone
+LOO_ONLY = {"loo": "only"}  # scored by leave-one-out alone
 COLUMNS = {  # the prefix of a column of cv_results_: its name in goldens.json
     "mean_test_": "test_",
-    "mean_augmented_": "validation_",
-    "mean_unseen_": "loo_",
-    "mean_confirm_": "confirm_",
+    "mean_validation_": "validation_",
+    "mean_loo_": "loo_",
+    "mean_cv_": "cv_",
     "rank_test_": "rank_",
 }
-LOO_KIND = "unseen_kind"
+LOO_KIND = "loo_method"
 
 EXACT, WINNER = "exact", "winner"
 TOLERANCE = 1e-6
@@ -401,9 +401,9 @@ def mixup_one_standard_error(random_state):
 
 
 @case(EXACT)
-def mixup_confirm(random_state):
+def mixup_cv_finalists(random_state):
     return GridSearchLZO(
-        SVC(), {"C": [0.1, 1, 3, 10, 30]}, confirm=2, random_state=random_state, **mixup()
+        SVC(), {"C": [0.1, 1, 3, 10, 30]}, cv_finalists=2, random_state=random_state, **mixup()
     ).fit(*two_classes())
 
 
@@ -461,26 +461,26 @@ def function_curve(random_state):
 
 
 @case(EXACT)
-def given_validation_set(random_state):
+def fixed_validation_set(random_state):
     X, y = load_iris(return_X_y=True)
     return GridSearchLZO(
         DecisionTreeClassifier(random_state=0),
         {"max_depth": [1, 2, 5]},
-        augmenter=GivenValidationSet(X[1::3], y[1::3]),
+        augmenter=FixedValidationSet(X[1::3], y[1::3]),
         random_state=random_state,
         **VALIDATION_ONLY,
     ).fit(X[::3], y[::3])
 
 
 @case(EXACT)
-def given_validation_set_texts(random_state):
+def fixed_validation_set_texts(random_state):
     model = make_pipeline(TfidfVectorizer(), LogisticRegression(tol=1e-8))
     grid = {"tfidfvectorizer__use_idf": [True, False], "logisticregression__C": [0.1, 10]}
     return GridSearchLZO(
         model,
         grid,
         scoring="neg_log_loss",
-        augmenter=GivenValidationSet(*texts(60, seed=1)),
+        augmenter=FixedValidationSet(*texts(60, seed=1)),
         random_state=random_state,
         **VALIDATION_ONLY,
     ).fit(*texts())
@@ -550,7 +550,6 @@ def default_boosting(random_state):
 
 @case(WINNER)
 def default_expensive_boosting(random_state):
-    # The fits take long enough that the default adds teachers and reference models.
     model = GradientBoostingClassifier(max_depth=2, random_state=0)
     return GridSearchLZO(model, {"n_estimators": [1, 1500]}, random_state=random_state).fit(
         *two_classes(100)
@@ -572,11 +571,11 @@ def default_candidates_mae(random_state):
 
 
 @case(WINNER)
-def teachers_mixup(random_state):
+def soft_labeled_mixup(random_state):
     return GridSearchLZO(
         DecisionTreeClassifier(random_state=0),
         {"max_leaf_nodes": [2, 8]},
-        augmenter=TeacherLabeled(LabelInvariantMixup()),
+        augmenter=SoftLabeled(LabelInvariantMixup()),
         random_state=random_state,
     ).fit(*load_iris(return_X_y=True))
 
@@ -641,13 +640,6 @@ def mixup_and_loo_neighbors(random_state):
         {"n_neighbors": [7, 100]},
         augmenter=LabelInvariantMixup(),
         random_state=random_state,
-    ).fit(*two_classes())
-
-
-@case(WINNER)
-def automatic_number_of_replicates(random_state):
-    return GridSearchLZO(
-        LogisticRegression(), {"C": [1e-5, 1]}, n_replicates="auto", random_state=random_state
     ).fit(*two_classes())
 
 

@@ -14,7 +14,7 @@ from sklearn.datasets import load_iris
 
 from leavezero import GridSearchLZO
 from leavezero.augment import GaussianAugmenter
-from leavezero.engine import Journal, summarize_journal
+from leavezero.engine import Checkpoint, summarize_journal
 
 X, Y = load_iris(return_X_y=True)
 LOG, SECONDS = "LEAVEZERO_TEST_LOG", "LEAVEZERO_TEST_SECONDS"
@@ -48,11 +48,11 @@ class Stump(ClassifierMixin, BaseEstimator):
 TRUSTED = (f"{Stump.__module__}.Stump",)
 
 
-def stump_search(grid, journal=None, **params):
+def stump_search(grid, checkpoint=None, **params):
     """Return a search over stumps, not yet fitted."""
     given = {"augmenter": GaussianAugmenter(), "n_replicates": 3, "random_state": 0} | params
-    where = None if journal is None else Journal(journal, trusted=TRUSTED)
-    return GridSearchLZO(Stump(), grid, journal=where, **given)
+    where = None if journal is None else Checkpoint(journal, trusted=TRUSTED)
+    return GridSearchLZO(Stump(), grid, checkpoint=where, **given)
 
 
 def told(fitted):

@@ -204,7 +204,7 @@ try:
     search.fit(X, y)
 except KeyboardInterrupt:
     done = [params["number"] for params in search.cv_results_["params"]]
-    print(done, search.best_params_, len(search.predict(X)), search.fits_["candidate"])
+    print(done, search.best_params_, len(search.predict(X)), search.fit_counts_["candidate"])
 """
 
 

@@ -121,7 +121,7 @@ def test_no_model_need_be_handed_back():
 def test_rows_of_the_users_own_and_unseen_rows_alone_do_not_grow():
     own = search(SVC(), NEAR, augmenter=FixedValidationSet(X[:50], Y[:50])).fit(X, Y)
     assert own.n_splits_ == 1
-    assert search(SVC(), NEAR, unseen="only").fit(X, Y).n_splits_ == 1
+    assert search(SVC(), NEAR, loo="only").fit(X, Y).n_splits_ == 1
 
 
 def test_other_searches_with_all_candidates_at_once():
@@ -150,11 +150,11 @@ class Impatient(GaussianMixtureAugmenter):
 
 
 def test_an_interrupt_leaves_what_the_smaller_v_said():
-    model = search(SVC(), NEAR, augmenter=Impatient(), unseen="off")
+    model = search(SVC(), NEAR, augmenter=Impatient(), loo=False)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, Y)
     assert model.n_splits_ == 1
-    assert_same(model, search(SVC(), NEAR, n_replicates=1, unseen="off").fit(X, Y))
+    assert_same(model, search(SVC(), NEAR, n_replicates=1, loo=False).fit(X, Y))
     assert model.predict(X).shape == Y.shape
 
 
@@ -163,7 +163,7 @@ def test_an_interrupt_leaves_what_the_smaller_v_said():
     [
         (search(SVC(), NEAR, n_replicates="many"), "a positive int or \"auto\", got 'many'"),
         (search(SVC(), NEAR, timeout=60), "has a limit"),
-        (search(SVC(), NEAR, journal="never.sqlite"), "has a journal"),
+        (search(SVC(), NEAR, checkpoint="never.sqlite"), "has a journal"),
         (HalvingGridSearchLZO(SVC(), NEAR, n_replicates="auto"), "proposes its candidates in r"),
     ],
 )

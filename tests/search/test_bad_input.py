@@ -87,8 +87,8 @@ def test_a_count_that_came_once():
     """The numbers of a regressor are no classes: nothing is warned of, and nothing stratified."""
     counts = np.arange(60) % 6 + np.where(np.arange(60) == 0, 6, 0)
     rows = np.random.default_rng(0).normal(size=(60, 3))
-    fitted = search(estimator=Ridge(), param_grid={"alpha": [0.1, 1.0]}, confirm=2, random_state=0)
-    report = fitted.fit(rows, counts).trust()
+    fitted = search(estimator=Ridge(), param_grid={"alpha": [0.1, 1.0]}, cv_finalists=2, random_state=0)
+    report = fitted.fit(rows, counts).diagnose()
     assert report["LZ08"].sentence == "The target is not one column of classes."
 
 

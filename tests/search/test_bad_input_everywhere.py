@@ -92,7 +92,7 @@ def test_data_that_nothing_can_be_learned_from(make, data, message):
         ({"refit": "speed"}, "refit of {} must be True, False, the metric's name or a callable"),
         ({"refit": 3}, "refit of {} must be True, False, the metric's name or a callable"),
         ({"select": "worst"}, 'select of {} must be "best", "one_se", "vote"'),
-        ({"confirm": 0}, 'confirm of {} must be None, "auto" or a positive int'),
+        ({"cv_finalists": 0}, 'confirm of {} must be None, "auto" or a positive int'),
         ({"error_score": "ignore"}, 'error_score of {} must be a number or "raise"'),
         ({"verbose": "a"}, "verbose of {} must be an int, got 'a'. Use 0 to hear nothing"),
         ({"verbose": None}, "verbose of {} must be an int, got None"),

@@ -26,7 +26,7 @@ GRID = {"C": [0.01, 0.1, 1, 10]}
 
 
 def search(**more):
-    v_alone = {"augmenter": LabelInvariantMixup(), "unseen": "off"}
+    v_alone = {"augmenter": LabelInvariantMixup(), "loo": False}
     given = {"n_replicates": 4, "random_state": 0} | v_alone | more
     return GridSearchLZO(given.pop("estimator", SVC()), given.pop("grid", GRID), **given)
 
@@ -85,7 +85,7 @@ def test_the_choice_tells_how_clear_it_was():
     first, second = np.sort(scores)[::-1][:2]
     assert found.margin == pytest.approx(first - second)
     assert found.margin_low <= found.margin <= found.margin_high
-    assert found.contenders[0] == fitted.best_index_
+    assert found.tied[0] == fitted.best_index_
     assert found.source == "origins"
     assert np.all(fitted.cv_results_["low_test_score"] <= scores)
     assert np.all(fitted.cv_results_["high_test_score"] >= scores)
@@ -123,19 +123,19 @@ def test_a_vote_of_the_replicates():
 def test_confirm_runs_folds_for_contenders_only():
     """The fits are counted, the scores are cross_val_score's, and nothing is fitted again."""
     folds = StratifiedKFold(3, shuffle=True, random_state=1)
-    fitted = search(confirm=2, confirm_cv=folds).fit(X, Y)
+    fitted = search(cv_finalists=2, cv=folds).fit(X, Y)
     results = fitted.cv_results_
-    confirmed = np.flatnonzero(np.isfinite(results["mean_confirm_score"]))
+    confirmed = np.flatnonzero(np.isfinite(results["mean_cv_score"]))
     assert 1 <= len(confirmed) <= 2
-    assert fitted.fits_ == {"candidate": 4, "teacher": 0, "confirm": 3 * len(confirmed)}
+    assert fitted.fit_counts_ == {"candidate": 4, "teacher": 0, "cv_finalists": 3 * len(confirmed)}
     assert fitted.best_index_ in confirmed
     for row in confirmed:
         by_folds = cross_val_score(SVC(**results["params"][row]), X, Y, cv=folds).mean()
-        assert results["mean_confirm_score"][row] == pytest.approx(by_folds)
-        both = (results["mean_augmented_score"][row] + by_folds) / 2
+        assert results["mean_cv_score"][row] == pytest.approx(by_folds)
+        both = (results["mean_validation_score"][row] + by_folds) / 2
         assert results["mean_test_score"][row] == pytest.approx(both)
     plain = search().fit(X, Y).cv_results_["mean_test_score"]
-    np.testing.assert_array_equal(results["mean_augmented_score"], plain)
+    np.testing.assert_array_equal(results["mean_validation_score"], plain)
 
 
 def test_an_interrupt_of_the_folds_keeps_the_choice_by_v():
@@ -147,12 +147,12 @@ def test_an_interrupt_of_the_folds_keeps_the_choice_by_v():
                 raise KeyboardInterrupt
             return super().fit(X, y)
 
-    fitted = search(estimator=Interrupted(), confirm=2, confirm_cv=3)
+    fitted = search(estimator=Interrupted(), cv_finalists=2, cv=3)
     with pytest.raises(KeyboardInterrupt):
         fitted.fit(X, Y)
     plain = search().fit(X, Y)
     assert fitted.best_params_ == plain.best_params_
-    assert fitted.fits_ == {"candidate": 4, "teacher": 0, "confirm": 0}
+    assert fitted.fit_counts_ == {"candidate": 4, "teacher": 0, "cv_finalists": 0}
     np.testing.assert_array_equal(fitted.predict(X), plain.predict(X))
 
 
@@ -165,54 +165,54 @@ def test_folds_overrule_v_where_it_is_misled():
     given = {"estimator": tree, "grid": grid, "validation_size": 30}
     plain = search(**given).fit(noise, target)
     assert plain.best_params_ == {"max_depth": None}
-    confirmed = search(**given, confirm=5, confirm_cv=10).fit(noise, target)
-    scores = confirmed.cv_results_["mean_confirm_score"]
+    confirmed = search(**given, cv_finalists=5, cv=10).fit(noise, target)
+    scores = confirmed.cv_results_["mean_cv_score"]
     assert np.isnan(scores[0]) or scores[0] > scores[1]
 
 
 def test_confirm_splits_groups_and_weighs_rows():
     """Groups stay on one side of a fold; weights reach the fit and the score of a fold."""
     groups = np.arange(len(Y)) % 6
-    fitted = search(confirm=4, confirm_cv=3).fit(X, Y, groups=groups)
-    assert fitted.fits_["confirm"] % 3 == 0
+    fitted = search(cv_finalists=4, cv=3).fit(X, Y, groups=groups)
+    assert fitted.fit_counts_["cv_finalists"] % 3 == 0
     weight = np.random.default_rng(0).uniform(0.5, 2, len(Y))
-    weighted = search(confirm=4, confirm_cv=3).fit(X, Y, sample_weight=weight)
-    plain = search(confirm=4, confirm_cv=3).fit(X, Y)
-    column = "mean_confirm_score"
+    weighted = search(cv_finalists=4, cv=3).fit(X, Y, sample_weight=weight)
+    plain = search(cv_finalists=4, cv=3).fit(X, Y)
+    column = "mean_cv_score"
     assert not np.allclose(weighted.cv_results_[column], plain.cv_results_[column], equal_nan=True)
 
 
-@pytest.mark.parametrize("confirm", [0, -1, 2.5, "some", True])
+@pytest.mark.parametrize("cv_finalists", [0, -1, 2.5, "some", True])
 def test_confirm_is_a_number_of_candidates(confirm):
     """Anything else is named."""
     with pytest.raises(ValueError, match='confirm of GridSearchLZO must be None, "auto" or a pos'):
-        search(confirm=confirm).fit(X, Y)
+        search(cv_finalists=confirm).fit(X, Y)
     with pytest.raises(ValueError, match="confirm of GridSearchLZO decides by a metric"):
-        search(confirm=1, refit=lambda results: 0).fit(X, Y)
+        search(cv_finalists=1, refit=lambda results: 0).fit(X, Y)
 
 
 def test_what_is_said_of_a_confirmed_choice_is_said_of_its_scores():
     """Intervals move with scores, the lead is the table's, and folds are not advised again."""
-    fitted = search(confirm=4, confirm_cv=5).fit(X, Y)
+    fitted = search(cv_finalists=4, cv=5).fit(X, Y)
     table, choice = fitted.cv_results_, fitted.selection_
     ends = np.vstack([table["low_test_score"], table["high_test_score"]])
     assert np.all((ends[0] <= table["mean_test_score"]) & (table["mean_test_score"] <= ends[1]))
     first, second = np.sort(table["mean_test_score"])[::-1][:2]
     assert choice.margin == pytest.approx(first - second)
-    assert choice.corrected_score <= first
-    assert not any("confirm" in str(finding.advice) for finding in fitted.trust().findings)
+    assert choice.bias_corrected_score <= first
+    assert not any("cv_finalists" in str(finding.advice) for finding in fitted.diagnose().findings)
 
 
 def test_folds_of_a_splitter_without_a_seed_repeat():
     """The search's own seed serves, and the splitter stays as it was."""
     folds = StratifiedKFold(3, shuffle=True)
-    tables = [search(confirm=4, confirm_cv=folds).fit(X, Y).cv_results_ for _ in range(2)]
-    np.testing.assert_array_equal(*(table["mean_confirm_score"] for table in tables))
+    tables = [search(cv_finalists=4, cv=folds).fit(X, Y).cv_results_ for _ in range(2)]
+    np.testing.assert_array_equal(*(table["mean_cv_score"] for table in tables))
     assert folds.random_state is None
 
 
 @pytest.mark.parametrize(
-    ("confirm_cv", "why"),
+    ("cv", "why"),
     [
         (GroupKFold(3), "The 'groups' parameter should not be None"),
         (1, "n_splits=2 or more, got n_splits=1"),
@@ -222,16 +222,16 @@ def test_folds_of_a_splitter_without_a_seed_repeat():
         ([3, 4], "cannot unpack"),
     ],
 )
-@pytest.mark.parametrize("confirm", [2, "auto"])
-def test_folds_are_refused_before_the_first_fit(confirm, confirm_cv, why):
+@pytest.mark.parametrize("cv_finalists", [2, "auto"])
+def test_folds_are_refused_before_the_first_fit(confirm, cv, why):
     """The message names the parameter, what is allowed and what came."""
 
     class Fitted(SVC):
         def fit(self, X, y):
             raise AssertionError
 
-    wrong = search(estimator=Fitted(), confirm=confirm, confirm_cv=confirm_cv, error_score="raise")
-    said = "confirm_cv of GridSearchLZO must be an int above 1, a splitter or pairs of rows, got"
+    wrong = search(estimator=Fitted(), cv_finalists=confirm, cv=cv, error_score="raise")
+    said = "cv of GridSearchLZO must be an int above 1, a splitter or pairs of rows, got"
     with pytest.raises(ValueError, match=rf"{said} .*: .*{re.escape(why)}.* Use 2 to 10, as"):
         wrong.fit(X, Y)
 
@@ -328,8 +328,8 @@ def test_the_same_rows_twice_or_with_weight_two():
     V = FixedValidationSet(X_own[::2], y_own[::2])
     model = LogisticRegression(max_iter=500)
     twice = np.concatenate([X_own, X_own]), np.concatenate([y_own, y_own])
-    first = GridSearchLZO(model, {"C": [0.1, 1]}, augmenter=V, unseen="off").fit(*twice)
-    second = GridSearchLZO(model, {"C": [0.1, 1]}, augmenter=V, unseen="off").fit(
+    first = GridSearchLZO(model, {"C": [0.1, 1]}, augmenter=V, loo=False).fit(*twice)
+    second = GridSearchLZO(model, {"C": [0.1, 1]}, augmenter=V, loo=False).fit(
         X_own, y_own, sample_weight=np.full(len(y_own), 2.0)
     )
     np.testing.assert_array_equal(
@@ -348,7 +348,7 @@ def test_a_scorer_made_by_the_user():
 def test_randomized_search_shares_all_of_it():
     """The rules live in the base."""
     fitted = RandomizedSearchLZO(
-        SVC(), GRID, n_iter=3, select="one_se", confirm=2, random_state=0
+        SVC(), GRID, n_iter=3, select="one_se", cv_finalists=2, random_state=0
     ).fit(X, Y)
-    assert fitted.fits_["candidate"] == 3
+    assert fitted.fit_counts_["candidate"] == 3
     assert fitted.selection_.rule == "OneStandardError"

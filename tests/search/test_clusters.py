@@ -114,12 +114,12 @@ def test_a_killed_dask_worker_changes_nothing(dask_client, references, tmp_path)
     pids = dask_client.run(os.getpid)
     thread = kill_after(1.2, next(iter(pids.values())))
     with parallel_config(backend="dask"):
-        search = slow_search(journal=tmp_path / "search.sqlite").fit(X, Y)
-        again = slow_search(journal=tmp_path / "search.sqlite").fit(X, Y)
+        search = slow_search(checkpoint=tmp_path / "search.sqlite").fit(X, Y)
+        again = slow_search(checkpoint=tmp_path / "search.sqlite").fit(X, Y)
     thread.join()
     np.testing.assert_array_equal(scores(search), references["slow"])
     np.testing.assert_array_equal(scores(again), references["slow"])
-    assert again.fits_["candidate"] == 0
+    assert again.fit_counts_["candidate"] == 0
 
 
 def test_the_example_runs():

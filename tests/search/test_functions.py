@@ -18,7 +18,7 @@ from leavezero import (
 
 X, Y = make_classification(100, 4, flip_y=0.2, random_state=0)
 V = {"n_replicates": 5, "augmenter": LabelInvariantMixup(), "random_state": 0}
-FEW = {**V, "unseen": "off"}
+FEW = {**V, "loo": False}
 
 
 def test_validate_has_the_keys_and_shapes_of_cross_validate():

@@ -68,7 +68,7 @@ def test_scores_are_the_accuracy_on_each_replicate_of_v(iris):
         {"C": [0.01, 1, 100]},
         n_replicates=4,
         validation_size=60,
-        unseen="off",
+        loo=False,
         random_state=0,
     ).fit(*iris)
     V = search.validation_set_
@@ -166,7 +166,7 @@ def test_the_result_table_has_scikit_learns_columns(iris):
     grid = [{"kernel": ["rbf"], "C": [1, 2]}, {"kernel": ["linear"]}]
     ours = GridSearchLZO(SVC(), grid, n_replicates=3, random_state=0).fit(*iris).cv_results_
     theirs = GridSearchCV(SVC(), grid, cv=3).fit(*iris).cv_results_
-    own = ["mean_augmented_score", "mean_unseen_score", "unseen_kind", "unseen_note"]
+    own = ["mean_validation_score", "mean_loo_score", "loo_method", "loo_note"]
     assert list(ours) == [*theirs, *own, "low_test_score", "high_test_score"]
     assert all(len(column) == 3 for column in ours.values())
     assert ours["param_C"].mask.tolist() == theirs["param_C"].mask.tolist()
@@ -184,7 +184,7 @@ def test_an_estimator_with_a_score_of_its_own_is_judged_by_it(iris):
     search = GridSearchLZO(Modest(), {"n_neighbors": [1, 3]}, random_state=0).fit(*iris)
     assert search.best_score_ <= 0.5
     mixup = LabelInvariantMixup()
-    given = {"augmenter": mixup, "unseen": "off", "random_state": 0}
+    given = {"augmenter": mixup, "loo": False, "random_state": 0}
     plain = leave_zero_out_score(KNeighborsClassifier(1), *iris, **given)
     own = leave_zero_out_score(Modest(1), *iris, **given)
     np.testing.assert_allclose(own, plain / 2)
@@ -273,7 +273,7 @@ def test_a_memorising_model_looks_perfect_on_the_papers_v():
     def score(**more):
         return leave_zero_out_score(memoriser, X, y, random_state=0, **more).mean()
 
-    assert score(augmenter=mixup, unseen="off") > 0.8
+    assert score(augmenter=mixup, loo=False) > 0.8
     # References that memorise tell on it, and so do the rows that it has not seen.
-    assert score(augmenter=BiasCorrected(mixup), unseen="off") == pytest.approx(0.5, abs=0.1)
+    assert score(augmenter=BiasCorrected(mixup), loo=False) == pytest.approx(0.5, abs=0.1)
     assert score(augmenter=mixup) == pytest.approx(0.5, abs=0.1)

@@ -43,7 +43,7 @@ from leavezero import (
     RandomizedSearchLZO,
 )
 from leavezero.augment import CopulaAugmenter, GaussianAugmenter
-from leavezero.engine import Journal, summarize_journal
+from leavezero.engine import Checkpoint, summarize_journal
 from leavezero.engine._digest import digest
 from leavezero.search import BaseSearchLZO
 
@@ -54,7 +54,7 @@ N_CANDIDATES = 16
 ANYTHING = [{"a", "b", "c"}, DecisionTreeClassifier(class_weight={0: 1.0}), {"x": 1, "y": "z"}]
 
 
-def search(journal=None, *, grid=GRID, **params):
+def search(checkpoint=None, *, grid=GRID, **params):
     """Return a search over stumps, not yet fitted."""
     return stump_search(grid, journal, **params)
 
@@ -69,7 +69,7 @@ def share(folder):
 
     def work(name):
         fitted = search(path).fit(X, Y)
-        (folder / name).write_text(json.dumps([told(fitted), fitted.fits_["candidate"]]))
+        (folder / name).write_text(json.dumps([told(fitted), fitted.fit_counts_["candidate"]]))
 
     children = [fork(lambda name=name: work(name)) for name in ("first", "second")]
     codes = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
@@ -202,7 +202,7 @@ def test_candidates_may_be_added(tmp_path):
     search(path, grid={"cut": [0.2, 0.4]}).fit(X, Y)
     wider = {"cut": [0.2, 0.4, 0.6], "column": [0, 1]}
     more = search(path, grid=wider).fit(X, Y)
-    assert more.fits_["candidate"] == 4
+    assert more.fit_counts_["candidate"] == 4
     assert told(more) == told(search(grid=wider).fit(X, Y))
 
 
@@ -217,7 +217,7 @@ def test_what_is_fitted_together_is_known_together(tmp_path, n_jobs):
     with joblib.parallel_config(backend="threading"):
         for grid in (small, small, large, large):
             plain = GridSearchLZO(KNeighborsClassifier(), grid, **params).fit(X, Y)
-            kept = GridSearchLZO(KNeighborsClassifier(), grid, journal=path, **params).fit(X, Y)
+            kept = GridSearchLZO(KNeighborsClassifier(), grid, checkpoint=path, **params).fit(X, Y)
             assert told(kept) == told(plain)
     assert kept.n_fits_ == 0
 
@@ -251,7 +251,7 @@ def test_an_interrupt_leaves_a_journal_that_goes_on(tmp_path, reference):
     assert n_known == 6
     assert summarize_journal(path).n_in_work == 0
     second = search(path, scoring=interrupted).fit(X, Y)
-    assert second.fits_["candidate"] == N_CANDIDATES - n_known
+    assert second.fit_counts_["candidate"] == N_CANDIDATES - n_known
 
 
 @pytest.mark.parametrize(
@@ -262,7 +262,7 @@ def test_an_interrupt_leaves_a_journal_that_goes_on(tmp_path, reference):
         ({"n_replicates": 4}, "the validation set was of 450 rows in 3 replicates and is of 600"),
         ({"augmenter": CopulaAugmenter()}, r"augmenter was GaussianAugmenter\(\) and is Copula"),
         ({"return_train_score": True}, "return_train_score was False and is True"),
-        ({"unseen": "only"}, "unseen was V is drawn and is no V is drawn"),
+        ({"loo": "only"}, "unseen was V is drawn and is no V is drawn"),
     ],
 )
 def test_another_search_is_refused_with_what_differs(tmp_path, change, said):
@@ -271,9 +271,9 @@ def test_another_search_is_refused_with_what_differs(tmp_path, change, said):
     tree = DecisionTreeClassifier()
     params = {"augmenter": GaussianAugmenter(), "n_replicates": 3, "random_state": 0}
     grid = {"max_depth": [1, 2]}
-    GridSearchLZO(tree, grid, journal=path, **params).fit(X, Y)
+    GridSearchLZO(tree, grid, checkpoint=path, **params).fit(X, Y)
     with pytest.raises(ValueError, match=f"belongs to another search: {said}"):
-        GridSearchLZO(tree, grid, journal=path, **params | change).fit(X, Y)
+        GridSearchLZO(tree, grid, checkpoint=path, **params | change).fit(X, Y)
 
 
 def test_other_data_weights_and_estimators_are_refused(tmp_path):
@@ -285,7 +285,7 @@ def test_other_data_weights_and_estimators_are_refused(tmp_path):
     def fit(model, rows=X, labels=Y, **given):
         grid = {"logisticregression__C": [1.0]}
         model = make_pipeline(StandardScaler(), model)
-        GridSearchLZO(model, grid, journal=path, **params).fit(rows, labels, **given)
+        GridSearchLZO(model, grid, checkpoint=path, **params).fit(rows, labels, **given)
 
     given = {"logisticregression__sample_weight": weights}
     fit(LogisticRegression(), **given)
@@ -330,7 +330,7 @@ def test_a_journal_needs_a_seed(tmp_path):
 
 def test_a_journal_is_a_path():
     """Anything else is refused before any fit."""
-    model = GridSearchLZO(Stump(), GRID, journal=3, random_state=0)
+    model = GridSearchLZO(Stump(), GRID, checkpoint=3, random_state=0)
     with pytest.raises(ValueError, match="journal of GridSearchLZO must be None, the path of a"):
         model.fit(X, Y)
 
@@ -424,7 +424,7 @@ def test_a_damaged_record_is_fitted_again_with_a_warning(tmp_path, reference):
     with pytest.warns(UserWarning, match="is damaged: a record of .* does not match its seal"):
         mended = search(path).fit(X, Y)
     assert told(mended) == reference
-    assert mended.fits_["candidate"] == 1
+    assert mended.fit_counts_["candidate"] == 1
 
 
 def test_a_winner_that_is_not_trusted_is_fitted_again(tmp_path, reference):
@@ -432,8 +432,8 @@ def test_a_winner_that_is_not_trusted_is_fitted_again(tmp_path, reference):
     path = tmp_path / "search.sqlite"
     plain = {"augmenter": GaussianAugmenter(), "n_replicates": 3, "random_state": 0}
     for n_again in (0, 1):
-        fitted = GridSearchLZO(Stump(), GRID, journal=str(path), **plain).fit(X, Y)
-        assert fitted.fits_.get("again", 0) == n_again
+        fitted = GridSearchLZO(Stump(), GRID, checkpoint=str(path), **plain).fit(X, Y)
+        assert fitted.fit_counts_.get("again", 0) == n_again
         assert told(fitted) == reference
     notes = {one.model for one in summarize_journal(path).finished}
     assert any("not trusted" in str(note) or "not installed" in str(note) for note in notes)
@@ -445,11 +445,11 @@ def test_without_skops_the_winner_is_fitted_again(tmp_path, monkeypatch):
 
     monkeypatch.setattr(models, "find_spec", lambda name: None)
     path = tmp_path / "search.sqlite"
-    params = {"augmenter": GaussianAugmenter(), "journal": path, "random_state": 0}
+    params = {"augmenter": GaussianAugmenter(), "checkpoint": path, "random_state": 0}
     grid = {"max_depth": [1, 2, 3]}
     first = GridSearchLZO(DecisionTreeClassifier(), grid, **params).fit(X, Y)
     again = GridSearchLZO(DecisionTreeClassifier(), grid, **params).fit(X, Y)
-    assert again.fits_ == {"candidate": 0, "teacher": 0, "confirm": 0, "again": 1}
+    assert again.fit_counts_ == {"candidate": 0, "teacher": 0, "cv_finalists": 0, "again": 1}
     assert told(first) == told(again)
     assert {one.model for one in summarize_journal(path).finished} == {"skops is not installed"}
 
@@ -457,7 +457,7 @@ def test_without_skops_the_winner_is_fitted_again(tmp_path, monkeypatch):
 def test_a_stored_forest_is_the_forest(tmp_path):
     """Its trees are on the list of what may be read."""
     pytest.importorskip("skops")
-    params = {"augmenter": GaussianAugmenter(), "random_state": 0, "journal": tmp_path / "a"}
+    params = {"augmenter": GaussianAugmenter(), "random_state": 0, "checkpoint": tmp_path / "a"}
     grid = {"n_estimators": [3, 9]}
     first = GridSearchLZO(RandomForestClassifier(), grid, **params).fit(X, Y)
     again = GridSearchLZO(RandomForestClassifier(), grid, **params).fit(X, Y)
@@ -480,10 +480,10 @@ def test_every_search_goes_on(model: BaseSearchLZO, tmp_path):
     """Without another fit, with the same end."""
     pytest.importorskip("skops")
     plain = told(model.fit(X, Y))
-    model.set_params(journal=str(tmp_path / "search.sqlite"))
+    model.set_params(checkpoint=str(tmp_path / "search.sqlite"))
     assert told(model.fit(X, Y)) == plain
     assert told(model.fit(X, Y)) == plain
-    assert model.fits_["candidate"] == 0
+    assert model.fit_counts_["candidate"] == 0
 
 
 def test_proposals_of_optuna_are_repeated_from_the_seed(tmp_path):
@@ -493,13 +493,13 @@ def test_proposals_of_optuna_are_repeated_from_the_seed(tmp_path):
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     space = {"cut": optuna.distributions.FloatDistribution(0.1, 0.9), "column": [0, 1, 2, 3]}
     params = {"augmenter": GaussianAugmenter(), "n_replicates": 2, "random_state": 0}
-    where = Journal(tmp_path / "search.sqlite", trusted=TRUSTED)
-    first = OptunaSearchLZO(Stump(), space, n_trials=4, journal=where, **params).fit(X, Y)
-    more = OptunaSearchLZO(Stump(), space, n_trials=8, journal=where, **params).fit(X, Y)
+    where = Checkpoint(tmp_path / "search.sqlite", trusted=TRUSTED)
+    first = OptunaSearchLZO(Stump(), space, n_trials=4, checkpoint=where, **params).fit(X, Y)
+    more = OptunaSearchLZO(Stump(), space, n_trials=8, checkpoint=where, **params).fit(X, Y)
     plain = OptunaSearchLZO(Stump(), space, n_trials=8, **params).fit(X, Y)
     assert told(more) == told(plain)
-    assert more.fits_["candidate"] == plain.n_fits_ - first.n_fits_
+    assert more.fit_counts_["candidate"] == plain.n_fits_ - first.n_fits_
     for more in ({"pruner": optuna.pruners.NopPruner()}, {"storage": "sqlite://"}):
-        refused = OptunaSearchLZO(Stump(), space, journal=where, **more, **params)
+        refused = OptunaSearchLZO(Stump(), space, checkpoint=where, **more, **params)
         with pytest.raises(ValueError, match="journal of OptunaSearchLZO must be None where"):
             refused.fit(X, Y)

@@ -89,7 +89,7 @@ def kill_at_random(folder, name, n_searches, n_kills, **params):
                 "twice": sorted(twice),
                 "n_killed": n_killed,
                 "n_known": len(known),
-                "n_fits": last.fits_["candidate"],
+                "n_fits": last.fit_counts_["candidate"],
                 "n_finished": len(finished_in(path)),
                 "all_gone": all(left),
             }

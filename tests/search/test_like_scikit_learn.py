@@ -72,7 +72,7 @@ needs_callbacks = pytest.mark.skipif(
 QUICK = {
     "augmenter": LabelInvariantMixup(),
     "n_replicates": 2,
-    "unseen": "off",  # these tests are about V
+    "loo": False,  # these tests are about V
     "random_state": 0,
 }
 
@@ -481,12 +481,12 @@ def test_parameters_of_fit_need_not_have_an_entry_a_row(data, search_over):
 def test_groups_reach_the_augmenter_and_the_folds_and_no_candidate(data):
     """Folds that need groups say so when there are none."""
     groups = np.arange(40) % 4
-    search = grid(Curious(), {"rung": [1, 2]}, confirm=2, confirm_cv=GroupKFold(2))
+    search = grid(Curious(), {"rung": [1, 2]}, cv_finalists=2, cv=GroupKFold(2))
     with pytest.raises(ValueError, match="'groups' parameter should not be None"):
         search.fit(*data)
     search.fit(*data, groups=groups)
     assert search.best_estimator_.given_ == {}
-    assert search.fits_["confirm"] == 4
+    assert search.fit_counts_["cv_finalists"] == 4
     mixed = groups[search.validation_set_.source_rows]
     assert np.array_equal(mixed[:, 0], mixed[:, 1])
 
@@ -1051,7 +1051,7 @@ SCORES = [
     *(f"split{r}_test_score" for r in range(2)),
     *(f"{kind}_test_score" for kind in ("mean", "std", "rank", "low", "high")),
     *(f"{kind}_train_score" for kind in ("mean", "std")),
-    "mean_augmented_score",
+    "mean_validation_score",
 ]
 
 
@@ -1125,11 +1125,11 @@ def test_folds_that_confirm_may_come_in_any_of_scikit_learns_forms(data, form):
     """An iterator that can be read once is read once."""
     folds = KFold(3, shuffle=True, random_state=0)
     cv = {"splitter": folds, "generator": folds.split(*data), "list": list(folds.split(*data))}
-    search = grid(SVC(), {"C": [0.5, 1]}, confirm=2, confirm_cv=cv[form]).fit(*data)
+    search = grid(SVC(), {"C": [0.5, 1]}, cv_finalists=2, cv=cv[form]).fit(*data)
     model = SVC(C=search.best_params_["C"])
     scores = [model.fit(*(part[a] for part in data)).score(*(part[b] for part in data))
               for a, b in folds.split(*data)]  # fmt: skip
-    confirmed = search.cv_results_["mean_confirm_score"][search.best_index_]
+    confirmed = search.cv_results_["mean_cv_score"][search.best_index_]
     assert confirmed == pytest.approx(np.mean(scores))
 
 
@@ -1137,8 +1137,8 @@ def test_folds_that_are_none_are_refused(data):
     """An iterator that was read before has no folds left."""
     read = KFold(3).split(*data)
     list(read)
-    with pytest.raises(ValueError, match=r"confirm_cv"):
-        grid(SVC(), {"C": [0.5, 1]}, confirm=2, confirm_cv=read).fit(*data)
+    with pytest.raises(ValueError, match=r"cv"):
+        grid(SVC(), {"C": [0.5, 1]}, cv_finalists=2, cv=read).fit(*data)
 
 
 @two_searches
@@ -1555,7 +1555,7 @@ def test_callbacks_hear_the_search_and_each_fit(data, search_over, refit):
     search = search_over(Ladder(), {"rung": [1, 2, 3]}, refit=refit)
     search.set_callbacks(listener).fit(*data)
     assert listener.count("setup") == listener.count("teardown") == 1
-    assert listener.count("begin") == listener.count("end") == 1 + search.fits_["candidate"]
+    assert listener.count("begin") == listener.count("end") == 1 + search.fit_counts_["candidate"]
     assert all(estimator is search for _, estimator, *_ in listener.heard)
 
 
@@ -1607,5 +1607,5 @@ def test_a_callback_that_asks_to_stop_is_obeyed(data):
     """The results so far stand, and the best of them predicts."""
     listener = Listener(stop_after=2)
     search = grid(SVC(), {"C": [0.1, 1, 10, 100]}).set_callbacks(listener).fit(*data)
-    assert len(search.cv_results_["params"]) == search.fits_["candidate"] == 2
+    assert len(search.cv_results_["params"]) == search.fit_counts_["candidate"] == 2
     assert search.predict(data[0]).shape == (40,)

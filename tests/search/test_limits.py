@@ -35,8 +35,8 @@ from leavezero.engine import _workers, summarize_journal
 from leavezero.engine._workers_cargo import cloudpickle
 from leavezero.engine._workers_handles import LostError, Nursery
 from leavezero.exceptions import AllCandidatesFailedError, CandidateFailedWarning
-from leavezero.families import Family
-from leavezero.families import _registry as registry
+from leavezero.leave_one_out import Family
+from leavezero.leave_one_out import _registry as registry
 
 pytestmark = pytest.mark.skipif(
     not Path("/proc/self/statm").exists(), reason="looks at processes as Linux shows them"
@@ -302,7 +302,7 @@ def test_the_time_of_a_search_ends():
     n_judged = 400 - len(model.failures_)
     assert 0 < n_judged < 400
     assert set(model.failures_.values()) == {"time budget spent"}
-    assert model.fits_["candidate"] == n_judged
+    assert model.fit_counts_["candidate"] == n_judged
     assert model.best_score_ == np.nanmax(model.cv_results_["mean_test_score"])
     assert model.best_index_ not in model.failures_
 
@@ -338,12 +338,12 @@ def test_no_folds_where_the_time_is_spent():
     grid = [{"cut": [0.3, 0.5]}, {"how": ["sleeps"]}]
 
     def fit(budget):
-        return search(grid, time_budget=budget, confirm=2, n_jobs=2).fit(X, Y)
+        return search(grid, time_budget=budget, cv_finalists=2, n_jobs=2).fit(X, Y)
 
     with pytest.warns(CandidateFailedWarning) as heard:
         model = finished_some(fit)
     assert any("spent before the folds of confirm" in str(one.message) for one in heard)
-    assert model.fits_["confirm"] == 0
+    assert model.fit_counts_["cv_finalists"] == 0
     assert model.best_params_["cut"] in (0.3, 0.5)
 
 
@@ -427,7 +427,7 @@ def test_only_the_guilty_one_of_a_group_is_lost(fault, together, reference):
     """The others are tried one by one."""
     limits = {"timeout": 0.4, "memory_limit": "150MB"}
     grid = [{"cut": HEALTHY["cut"][:3]}, {"how": [fault]}]
-    model = search(grid, unseen="off", **limits)
+    model = search(grid, loo=False, **limits)
     with pytest.warns(CandidateFailedWarning):
         model.fit(X, Y)
     assert list(model.failures_) == [3]
@@ -436,7 +436,7 @@ def test_only_the_guilty_one_of_a_group_is_lost(fault, together, reference):
 
 def test_a_group_has_as_much_time_as_its_members(together):
     """Together longer than one of them may take."""
-    model = search({"cut": [0.3, 0.5, 0.6], "seconds": [0.4]}, unseen="off", timeout=1.0)
+    model = search({"cut": [0.3, 0.5, 0.6], "seconds": [0.4]}, loo=False, timeout=1.0)
     assert model.fit(X, Y).failures_ == {}
 
 
@@ -446,7 +446,7 @@ def test_an_answer_that_took_too_long_is_not_taken(one_group, request, monkeypat
     if one_group:
         request.getfixturevalue("together")
     monkeypatch.setattr(_workers, "time", SimpleNamespace(monotonic=lambda: 0.0))
-    model = search({"seconds": [0.0, 2.0]}, unseen="off", timeout=0.9)
+    model = search({"seconds": [0.0, 2.0]}, loo=False, timeout=0.9)
     with pytest.warns(CandidateFailedWarning):
         model.fit(X, Y)
     assert list(model.failures_) == [1]
@@ -536,7 +536,7 @@ def test_killed_workers_cost_nothing_that_is_not_said(seed, forks, tmp_path):
     """Signal 9 at random moments: each candidate is what it was, or recorded as failed."""
     grid = {"cut": np.linspace(0.1, 0.9, 40), "seconds": [0.04]}
     plain = search({"cut": grid["cut"]}).fit(X, Y)
-    where = {"journal": tmp_path / "search.sqlite"} if seed == 1 else {"timeout": 600}
+    where = {"checkpoint": tmp_path / "search.sqlite"} if seed == 1 else {"timeout": 600}
     with Killer(seed, forks=forks) as killer, warnings.catch_warnings():
         warnings.simplefilter("ignore", CandidateFailedWarning)
         model = search(grid, n_jobs=2, **where).fit(X, Y)
@@ -570,10 +570,10 @@ def test_a_journal_with_several_workers_survives_their_death(tmp_path):
     path = tmp_path / "search.sqlite"
     grid = {"how": ["well", "exits"]}
     for n_fits in (2, 0):
-        model = search(grid, n_jobs=2, journal=path)
+        model = search(grid, n_jobs=2, checkpoint=path)
         with pytest.warns(CandidateFailedWarning, match="ended by itself with the exit code 1"):
             model.fit(X, Y)
-        assert model.fits_["candidate"] == n_fits
+        assert model.fit_counts_["candidate"] == n_fits
         assert list(model.failures_) == [1]
 
 
@@ -583,8 +583,8 @@ def test_a_wider_limit_tries_again(tmp_path):
     for timeout, n_fits, n_failed in ((0.3, 2, 1), (0.2, 0, 1), (30, 1, 0), (0.3, 0, 0)):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", CandidateFailedWarning)
-            model = search(grid, journal=path, timeout=timeout).fit(X, Y)
-        assert (model.fits_["candidate"], len(model.failures_)) == (n_fits, n_failed)
+            model = search(grid, checkpoint=path, timeout=timeout).fit(X, Y)
+        assert (model.fit_counts_["candidate"], len(model.failures_)) == (n_fits, n_failed)
 
 
 def test_what_was_not_judged_is_by_the_next_call(tmp_path, reference):
@@ -592,15 +592,15 @@ def test_what_was_not_judged_is_by_the_next_call(tmp_path, reference):
 
     def fit(budget):
         grid, path = HEALTHY | {"seconds": [budget / 10]}, tmp_path / f"{budget}.sqlite"
-        return search(grid, journal=path, time_budget=budget).fit(X, Y)
+        return search(grid, checkpoint=path, time_budget=budget).fit(X, Y)
 
     with pytest.warns(CandidateFailedWarning, match="were not judged"):
         first = finished_some(fit)
     grid, path = first.param_grid, first.journal
     n_known = len(summarize_journal(path).finished)
     assert 0 < n_known == 20 - len(first.failures_)
-    second = search(grid, journal=path, timeout=600, n_jobs=2).fit(X, Y)
-    assert second.fits_["candidate"] == 20 - n_known
+    second = search(grid, checkpoint=path, timeout=600, n_jobs=2).fit(X, Y)
+    assert second.fit_counts_["candidate"] == 20 - n_known
     assert told(second) == told(reference)
 
 

@@ -19,16 +19,16 @@ from sklearn.tree import DecisionTreeClassifier
 
 from leavezero import (
     CandidateSearchLZO,
-    GivenValidationSet,
+    FixedValidationSet,
     GridSearchLZO,
     HalvingGridSearchLZO,
     LabelInvariantMixup,
     RandomizedSearchLZO,
 )
-from leavezero.trust import Finding, TrustReport
+from leavezero.diagnostics import Finding, DiagnosticReport
 
 SMALL = {"n_replicates": 2, "random_state": 0}
-NO_WARNING = TrustReport((Finding("LZ08", "ok", "The smallest class has 30 rows."),), 0.1)
+NO_WARNING = DiagnosticReport((Finding("LZ08", "ok", "The smallest class has 30 rows."),), 0.1)
 
 
 def blobs(n_rows=60, n_columns=3, seed=0):
@@ -53,7 +53,7 @@ def test_summary_matches_the_fitted_attributes(fitted):
     assert summary["selection"]["score"] == fitted.best_score_
     assert summary["selection"]["margin"] == fitted.selection_.margin
     codes = [check["code"] for check in summary["diagnostics"]["checks"]]
-    assert codes == [check.code for check in fitted.trust()]
+    assert codes == [check.code for check in fitted.diagnose()]
     assert summary["run"]["fits"]["n_fits"] == fitted.n_fits_
     assert summary["run"]["fits"]["by_folds"] == 31
     assert summary["run"]["metric"] == "accuracy"
@@ -120,7 +120,7 @@ def test_page_contains_rows_only_on_request(kind):
 def test_page_does_not_contain_a_fixed_validation_set():
     """It is a parameter of the augmenter, and parameters are shown."""
     X, y = blobs()
-    own = GivenValidationSet((X[:10] + 31.415926).tolist(), y[:10].tolist())
+    own = FixedValidationSet((X[:10] + 31.415926).tolist(), y[:10].tolist())
     page = neighbors(augmenter=own).fit(X, y).to_html(trust=NO_WARNING)
     assert [cell for cell in np.ravel(own.X) if f"{cell:.4f}" in page] == []
 
@@ -156,10 +156,10 @@ def test_report_of_any_kind_of_data(model, grid, data):
 @pytest.mark.parametrize(
     "search",
     [
-        neighbors(unseen="only"),
+        neighbors(loo="only"),
         neighbors(scoring=["accuracy", "f1"], refit="f1"),
         neighbors(scoring=["accuracy", "f1"], refit=False),
-        neighbors(confirm=2, confirm_cv=2),
+        neighbors(cv_finalists=2, cv=2),
         CandidateSearchLZO({"<i>": KNeighborsClassifier(), "nb": GaussianNB()}, **SMALL),
         RandomizedSearchLZO(LogisticRegression(), {"C": loguniform(0.1, 10)}, n_iter=3, **SMALL),
         HalvingGridSearchLZO(
@@ -207,7 +207,7 @@ def test_code_names_further_arguments_of_fit():
 def test_notes_name_what_the_code_lacks():
     """A seed that was not set, and values without short code."""
     X, y = blobs()
-    search = neighbors(augmenter=GivenValidationSet(X, y))
+    search = neighbors(augmenter=FixedValidationSet(X, y))
     search.set_params(random_state=None).fit(X, y)
     notes = " ".join(search.summary(trust=NO_WARNING)["run"]["repeat"]["notes"])
     assert "random_state is None" in notes

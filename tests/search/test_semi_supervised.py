@@ -143,7 +143,7 @@ def test_settings_fitted_together_equal_plain_fits():
         "offset": [1e-10, 1e-8, 1e-6, 1e-4, 1e-2],
     }
     search = GridSearchLZO(
-        SMIRClassifier(), grid, n_replicates=1, unseen="off", random_state=0
+        SMIRClassifier(), grid, n_replicates=1, loo=False, random_state=0
     ).fit(X, few)
     assert len(search.cv_results_["params"]) == 125
     V = search.validation_set_
@@ -152,14 +152,14 @@ def test_settings_fitted_together_equal_plain_fits():
         model = SMIRClassifier(**search.cv_results_["params"][at]).fit(X, few)
         hits = model.predict(V.X) == V.y
         expected = np.mean([np.average(hits[m], weights=V.sample_weight[m]) for m in members])
-        assert_allclose(search.cv_results_["mean_augmented_score"][at], expected, atol=0.05)
+        assert_allclose(search.cv_results_["mean_validation_score"][at], expected, atol=0.05)
 
 
 def test_unseen_rows_alone_may_judge():
     """By repeated folds over the labels, from the one fit; no V is drawn."""
     X, few, _ = moons()
     estimator, grid = SEMI_SUPERVISED["SMIR"]
-    search = GridSearchLZO(estimator, grid, unseen="only", random_state=0).fit(X, few)
+    search = GridSearchLZO(estimator, grid, loo="only", random_state=0).fit(X, few)
     assert search.validation_set_ is None
     assert search.n_fits_ == 4
     assert np.all(search.cv_results_["mean_test_score"] <= 1.0)
@@ -173,7 +173,7 @@ def test_a_class_with_one_label_leaves_the_word_to_v():
     for label, count in enumerate((1, 3, 3)):
         few[np.flatnonzero(y == label)[:count]] = label
     search = GridSearchLZO(SMIRClassifier(), {"width": [0.1, 0.5]}, random_state=0).fit(X, few)
-    assert np.isnan(search.cv_results_["mean_unseen_score"]).all()
+    assert np.isnan(search.cv_results_["mean_loo_score"]).all()
     assert np.mean(search.predict(X) == y) > 0.8
 
 
@@ -182,9 +182,9 @@ def test_folds_of_confirm_are_over_labels_only():
     X, few, _ = moons(40)
     estimator, grid = SEMI_SUPERVISED["spreading"]
     search = GridSearchLZO(
-        estimator, grid, n_replicates=2, confirm=2, confirm_cv=3, random_state=0
+        estimator, grid, n_replicates=2, cv_finalists=2, cv=3, random_state=0
     ).fit(X, few)
-    assert search.fits_["confirm"] in (0, 6)
+    assert search.fit_counts_["cv_finalists"] in (0, 6)
 
 
 def test_training_scores_are_of_labelled_rows():
@@ -206,7 +206,7 @@ def test_trust_tells_how_much_of_v_is_pseudo():
     """And by whom; 80 of 100 rows have no label."""
     X, few, _ = moons()
     estimator, grid = SEMI_SUPERVISED["SMIR"]
-    report = str(GridSearchLZO(estimator, grid, n_replicates=2, random_state=0).fit(X, few).trust())
+    report = str(GridSearchLZO(estimator, grid, n_replicates=2, random_state=0).fit(X, few).diagnose())
     assert "of the rows behind V have pseudo labels, by KNeighborsClassifier, Label" in report
 
 
@@ -317,16 +317,16 @@ def test_labels_are_taken_as_the_estimator_takes_them(name):
         assert_array_equal(search.classes_, alone.classes_)
         assert isinstance(search.augmenter_, PseudoLabeled)
         other = kind(*((plain, {}) if len(one) == 2 else ({"m": plain},)), **settings).fit(X, few)
-        for column in ("mean_test_score", "mean_train_score", "mean_unseen_score"):
+        for column in ("mean_test_score", "mean_train_score", "mean_loo_score"):
             assert_array_equal(search.cv_results_[column], other.cv_results_[column])
-        assert len(search.trust().findings) == len(other.trust().findings)
+        assert len(search.diagnose().findings) == len(other.diagnose().findings)
 
 
 @pytest.mark.parametrize(
     "changes",
     [
-        {"unseen": "only"},
-        {"confirm": 2, "confirm_cv": 3},
+        {"loo": "only"},
+        {"cv_finalists": 2, "cv": 3},
         {"augmenter": LabelInvariantMixup()},
         {"augmenter": PseudoLabeled(LabelInvariantMixup(), unlabeled=None)},
     ],

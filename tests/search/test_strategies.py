@@ -29,7 +29,7 @@ GRID = {"C": [0.001, 0.01, 0.1, 1, 10, 100]}
 FEW = {
     "n_replicates": 3,
     "augmenter": LabelInvariantMixup(),
-    "unseen": "off",
+    "loo": False,
     "random_state": 0,
 }
 

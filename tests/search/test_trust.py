@@ -47,7 +47,7 @@ def test_the_alarm_rings_for_one_neighbour_on_noise_under_mixup(seed):
     search = GridSearchLZO(
         KNeighborsClassifier(1), {"p": [1, 2]}, augmenter=mixup, random_state=seed
     ).fit(X, y)
-    assert {"LZ03", "LZ04"} <= warned(search.trust(optimism=True))
+    assert {"LZ03", "LZ04"} <= warned(search.diagnose(permutation=True))
 
 
 @pytest.mark.parametrize("seed", [0, 2, 3])  # of 1, permuted labels happen to be learnable
@@ -55,7 +55,7 @@ def test_auto_on_classes_far_apart_warns_of_nothing(seed):
     """Ties on separable data are a note."""
     X, y = apart(seed=seed)
     search = GridSearchLZO(SVC(), {"C": [0.1, 1, 10, 100]}, random_state=seed).fit(X, y)
-    report = search.trust(optimism=True)
+    report = search.diagnose(permutation=True)
     assert report.warnings == ()
     assert report["LZ05"].level == "note"
 
@@ -65,10 +65,10 @@ def test_fits_for_the_report_are_counted():
     X, y = apart(distance=1.0)
     search = GridSearchLZO(KNeighborsClassifier(), NEIGHBORS, random_state=0).fit(X, y)
     n_fits = search.n_fits_
-    assert search.trust().n_fits == 0
+    assert search.diagnose().n_fits == 0
     assert search.n_fits_ == n_fits
-    assert search.trust(optimism=True).n_fits == 2
-    assert search.fits_["optimism"] == 2
+    assert search.diagnose(permutation=True).n_fits == 2
+    assert search.fit_counts_["optimism"] == 2
     assert search.n_fits_ == n_fits + 2
 
 
@@ -76,7 +76,7 @@ def test_the_same_seed_gives_the_same_report():
     """Figures do not depend on when the report is asked for."""
     X, y = apart(distance=1.0)
     search = GridSearchLZO(KNeighborsClassifier(), NEIGHBORS, random_state=0)
-    reports = [clone(search).fit(X, y).trust(optimism=True) for _ in range(2)]
+    reports = [clone(search).fit(X, y).diagnose(permutation=True) for _ in range(2)]
     assert reports[0].findings == reports[1].findings
 
 
@@ -84,7 +84,7 @@ def test_the_same_seed_gives_the_same_report():
     ("search", "data"),
     [
         (GridSearchLZO(Ridge(), {"alpha": [0.1, 1, 10]}), "numbers"),
-        (GridSearchLZO(SVC(), {"C": [1, 10]}, unseen="only"), "classes"),
+        (GridSearchLZO(SVC(), {"C": [1, 10]}, loo="only"), "classes"),
         (GridSearchLZO(SVC(), {"C": [1, 10]}, scoring="roc_auc"), "classes"),
         (GridSearchLZO(SVC(), {"C": [1, 10]}, refit=False), "classes"),
         (GridSearchLZO(SVC(), {"C": [1, 10]}, refit=lambda table: 0), "classes"),
@@ -98,7 +98,7 @@ def test_every_search_has_a_report(search, data):
     """Whatever is not there is not applicable."""
     X, y = apart(distance=1.0)
     target = y if data == "classes" else X[:, 0] + 0.1 * y
-    report = clone(search).set_params(random_state=0).fit(X, target).trust(optimism=True)
+    report = clone(search).set_params(random_state=0).fit(X, target).diagnose(permutation=True)
     assert len(report.findings) == 12
     assert report["LZ09"].level == "not applicable"
 
@@ -111,13 +111,13 @@ def test_a_frame_with_groups_and_weights_gets_a_report():
     grid = {"logisticregression__C": [0.1, 1, 10]}
     search = GridSearchLZO(model, grid, random_state=0)
     search.fit(frame, y, groups=np.arange(len(y)) // 2)
-    assert search.trust()["LZ11"].level == "note"
+    assert search.diagnose()["LZ11"].level == "note"
 
 
 def test_a_search_that_is_not_fitted_has_no_report():
     """scikit-learn's own error says so."""
     with pytest.raises(NotFittedError):
-        GridSearchLZO(SVC(), {"C": [1]}).trust()
+        GridSearchLZO(SVC(), {"C": [1]}).diagnose()
 
 
 def test_a_pickled_search_has_no_report():
@@ -127,7 +127,7 @@ def test_a_pickled_search_has_no_report():
     again = pickle.loads(pickle.dumps(search))
     assert np.array_equal(again.predict(X), search.predict(X))
     with pytest.raises(ValueError, match="was pickled, which leaves behind the data"):
-        again.trust()
+        again.diagnose()
 
 
 @pytest.mark.parametrize("augmenter", ["auto", LabelInvariantMixup()], ids=["auto", "mixup"])
@@ -147,7 +147,7 @@ def test_a_copy_has_the_report_of_the_search(how):
     X, y = apart(distance=1.0)
     search = GridSearchLZO(KNeighborsClassifier(), NEIGHBORS, random_state=0).fit(X, y)
     n_fits, again = search.n_fits_, how(search)
-    assert again.trust(optimism=True).findings == search.trust(optimism=True).findings
+    assert again.diagnose(permutation=True).findings == search.diagnose(permutation=True).findings
     assert again.summary()["diagnostics"] is not None
     assert again._kept.job.X is X
     assert again.n_fits_ == search.n_fits_ == n_fits + 2
@@ -167,17 +167,17 @@ def test_a_copy_of_a_search_that_is_not_fitted_is_fitted_alone():
 
 
 def test_folds_are_asked_for_by_an_alarm_only():
-    """confirm="auto" costs nothing where nothing warns."""
+    """cv_finalists="auto" costs nothing where nothing warns."""
     grid = {"C": [0.1, 1, 10, 100]}
-    calm = GridSearchLZO(SVC(), grid, confirm="auto", random_state=0).fit(*apart())
-    assert calm.fits_["confirm"] == 0
-    assert "mean_confirm_score" not in calm.cv_results_
+    calm = GridSearchLZO(SVC(), grid, cv_finalists="auto", random_state=0).fit(*apart())
+    assert calm.fit_counts_["cv_finalists"] == 0
+    assert "mean_cv_score" not in calm.cv_results_
     mixup = LabelInvariantMixup()
     alarmed = GridSearchLZO(
-        KNeighborsClassifier(), NEIGHBORS, augmenter=mixup, confirm="auto", random_state=0
+        KNeighborsClassifier(), NEIGHBORS, augmenter=mixup, cv_finalists="auto", random_state=0
     ).fit(*noise())
-    assert alarmed.fits_["confirm"] > 0
-    assert alarmed.fits_["confirm"] % 5 == 0
+    assert alarmed.fit_counts_["cv_finalists"] > 0
+    assert alarmed.fit_counts_["cv_finalists"] % 5 == 0
 
 
 def test_the_alarm_is_said_aloud(capsys):
@@ -188,7 +188,7 @@ def test_the_alarm_is_said_aloud(capsys):
         KNeighborsClassifier(),
         NEIGHBORS,
         augmenter=mixup,
-        confirm="auto",
+        cv_finalists="auto",
         verbose=1,
         random_state=0,
     ).fit(X, y)

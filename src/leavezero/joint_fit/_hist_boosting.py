@@ -4,7 +4,7 @@ from collections.abc import Hashable, Mapping
 from itertools import islice
 from typing import Any
 
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.utils.metaestimators import available_if
 
@@ -52,7 +52,8 @@ class HistBoosting(JointFit):
         models: list[Any] = []
         for estimator in estimators:
             if estimator.max_iter < largest.n_iter_:
-                models.append(FirstIterations(largest, int(estimator.max_iter)))
+                kind = _FIRST_ITERATIONS[type(largest)]
+                models.append(kind(largest, int(estimator.max_iter)))
                 continue
             if estimator is not largest:  # as large, or the fit stopped before this size
                 copy_fitted_attributes(largest, estimator)
@@ -91,9 +92,6 @@ class FirstIterations(BaseEstimator):
         """The number of columns."""
         return self.model.n_features_in_
 
-    def __sklearn_tags__(self) -> Any:
-        return self.model.__sklearn_tags__()
-
     def __sklearn_is_fitted__(self) -> bool:
         return True
 
@@ -113,3 +111,17 @@ class FirstIterations(BaseEstimator):
 
     def _last_stage(self, stages: Any) -> AnyArray:
         return next(islice(stages, self.max_iter - 1, None))
+
+
+class FirstIterationsClassifier(ClassifierMixin, FirstIterations):
+    """The first iterations of a classifier."""
+
+
+class FirstIterationsRegressor(RegressorMixin, FirstIterations):
+    """The first iterations of a regressor."""
+
+
+_FIRST_ITERATIONS = {
+    HistGradientBoostingClassifier: FirstIterationsClassifier,
+    HistGradientBoostingRegressor: FirstIterationsRegressor,
+}
