@@ -65,7 +65,7 @@ def test_unreliable_predictions_have_a_reason(monkeypatch):
     X, y = np.random.default_rng(0).normal(size=(10, 2)), np.arange(10.0) % 3
     for estimator in (
         KernelRidge(1e-15, kernel="rbf", gamma=1e-5),
-        GaussianProcessRegressor(RBF(30.0), alpha=1e-14, optimizer=None),
+        GaussianProcessRegressor(RBF(300.0), alpha=3e-15, optimizer=None),
     ):
         model = estimator.fit(X, y)
         loo = find_leave_one_out(model).predict(model, X, y)
