@@ -22,10 +22,7 @@ class NearestCentroidMethod(LeaveOneOutMethod):
     """Exact leave-one-out of NearestCentroid: means or medians, shrinkage and any priors."""
 
     name = "nearest centroid"
-
-    def handles(self, estimator: Any) -> bool:
-        """Return True for NearestCentroid itself."""
-        return type(estimator) is NearestCentroid
+    estimator_types = (NearestCentroid,)
 
     def _predict(
         self, model: Any, X: Table, y: AnyArray, sample_weight: Floats | None

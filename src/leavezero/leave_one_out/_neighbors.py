@@ -42,10 +42,7 @@ class NeighborsMethod(LeaveOneOutMethod):
     """
 
     name = "neighbors"
-
-    def handles(self, estimator: Any) -> bool:
-        """Return True for the four classes themselves."""
-        return type(estimator) in (*_K_NEIGHBORS, *_RADIUS_NEIGHBORS)
+    estimator_types = (*_K_NEIGHBORS, *_RADIUS_NEIGHBORS)
 
     def predict_many(
         self, models: Sequence[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None

@@ -45,10 +45,7 @@ class OutOfBagMethod(LeaveOneOutMethod):
     """
 
     name = "out-of-bag"
-
-    def handles(self, estimator: Any) -> bool:
-        """Return True for forests and bagging themselves."""
-        return type(estimator) in (*_FORESTS, BaggingClassifier, BaggingRegressor)
+    estimator_types = (*_FORESTS, BaggingClassifier, BaggingRegressor)
 
     def unsupported_reason(self, estimator: Any) -> str | None:
         """Return a reason if all members are fitted to all rows."""

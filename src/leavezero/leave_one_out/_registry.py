@@ -10,22 +10,19 @@ Method = TypeVar("Method", bound=LeaveOneOutMethod)
 
 _BUILTIN_MODULES = (
     "_centroid",
-    "_discrete_nb",
     "_discriminant",
-    "_gaussian_process",
     "_glm",
-    "_kernel_ridge",
+    "_kernel_regression",
     "_lasso",
     "_linear_svm",
     "_logistic",
+    "_meta_estimators",
     "_naive_bayes",
     "_neighbors",
     "_out_of_bag",
-    "_pipeline",
     "_ridge",
-    "_smir",
+    "_smir_folds",
     "_svm",
-    "_voting",
 )
 _REGISTERED: list[LeaveOneOutMethod] = []  # by users; the latest first
 

@@ -20,10 +20,7 @@ class SMIRMethod(LeaveOneOutMethod):
     """
 
     name = "SMIR"
-
-    def handles(self, estimator: Any) -> bool:
-        """Return True for SMIRClassifier itself."""
-        return type(estimator) is SMIRClassifier
+    estimator_types = (SMIRClassifier,)
 
     def _predict(
         self, model: Any, X: Table, y: AnyArray, sample_weight: Floats | None
