@@ -19,10 +19,10 @@ from leavezero.leave_one_out._newton import (
     TOO_LARGE,
     NewtonStep,
     append_constant,
+    leverage_reason,
     newton_step,
     to_dense,
 )
-from leavezero.leave_one_out._reliability import leverage_reason
 from leavezero.leave_one_out._training_data import (
     mismatch_error,
     row_weights,

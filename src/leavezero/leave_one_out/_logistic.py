@@ -12,11 +12,12 @@ from leavezero.leave_one_out._newton import (
     JITTER,
     MIN_REMAINDER,
     append_constant,
+    convergence_reason,
+    leverage_reason,
     newton_step,
     rotate_to_square,
     size_reason,
 )
-from leavezero.leave_one_out._reliability import convergence_reason, leverage_reason
 from leavezero.leave_one_out._training_data import class_codes, class_weighted, training_rows
 
 GRADIENT_SOLVERS = ("lbfgs", "newton-cg", "newton-cholesky")  # stop at a small gradient
