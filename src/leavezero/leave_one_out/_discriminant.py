@@ -16,8 +16,8 @@ from sklearn.discriminant_analysis import (
 )
 
 from leavezero._typing import AnyArray, Bools, Floats, Ints, Table
-from leavezero.leave_one_out._base import LeaveOneOutMethod, LOOPredictions
 from leavezero.leave_one_out._class_scores import class_predictions, loo_class_totals, singletons
+from leavezero.leave_one_out._loo_method import LeaveOneOutMethod, LOOPredictions
 from leavezero.leave_one_out._training_data import (
     check_statistic,
     class_codes,

@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.linear_model import ElasticNet, Lasso
 
 from leavezero._typing import AnyArray, Floats, Table
-from leavezero.leave_one_out._base import LeaveOneOutMethod, LOOPredictions
+from leavezero.leave_one_out._loo_method import LeaveOneOutMethod, LOOPredictions
 from leavezero.leave_one_out._newton import (
     MAX_CELLS,
     TOO_LARGE,

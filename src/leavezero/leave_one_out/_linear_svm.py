@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.svm import LinearSVC, LinearSVR
 
 from leavezero._typing import AnyArray, Floats, Ints, Table
-from leavezero.leave_one_out._base import LeaveOneOutMethod, LOOPredictions
+from leavezero.leave_one_out._loo_method import LeaveOneOutMethod, LOOPredictions
 from leavezero.leave_one_out._newton import (
     append_constant,
     convergence_reason,

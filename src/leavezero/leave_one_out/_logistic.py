@@ -7,7 +7,7 @@ from scipy.special import expit, softmax
 from sklearn.linear_model import LogisticRegression
 
 from leavezero._typing import AnyArray, Floats, Ints, Table
-from leavezero.leave_one_out._base import LeaveOneOutMethod, LOOPredictions
+from leavezero.leave_one_out._loo_method import LeaveOneOutMethod, LOOPredictions
 from leavezero.leave_one_out._newton import (
     JITTER,
     MIN_REMAINDER,

@@ -9,13 +9,13 @@ from sklearn.naive_bayes import BernoulliNB, ComplementNB, GaussianNB, Multinomi
 from sklearn.preprocessing import binarize
 
 from leavezero._typing import AnyArray, Floats, Ints, Table
-from leavezero.leave_one_out._base import LeaveOneOutMethod, LOOPredictions
 from leavezero.leave_one_out._class_scores import (
     class_predictions,
     loo_class_totals,
     singletons,
     subtract,
 )
+from leavezero.leave_one_out._loo_method import LeaveOneOutMethod, LOOPredictions
 from leavezero.leave_one_out._training_data import (
     check_statistic,
     class_codes,

@@ -17,8 +17,8 @@ from sklearn.utils import check_consistent_length
 
 from leavezero._tables import take_rows
 from leavezero._typing import AnyArray, Floats, Ints, Table
-from leavezero.leave_one_out._base import LeaveOneOutMethod, LOOPredictions
 from leavezero.leave_one_out._class_scores import partial_predictions
+from leavezero.leave_one_out._loo_method import LeaveOneOutMethod, LOOPredictions
 from leavezero.leave_one_out._training_data import mismatch_error, reject_weights
 
 _K_NEIGHBORS = (KNeighborsClassifier, KNeighborsRegressor)

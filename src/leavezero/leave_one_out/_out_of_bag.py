@@ -26,7 +26,7 @@ from sklearn.ensemble import (
 from sklearn.utils import check_array
 
 from leavezero._typing import AnyArray, Bools, Floats, Ints, Table
-from leavezero.leave_one_out._base import LeaveOneOutMethod, LOOPredictions
+from leavezero.leave_one_out._loo_method import LeaveOneOutMethod, LOOPredictions
 from leavezero.leave_one_out._training_data import class_codes, mismatch_error, target_values
 
 _FORESTS = (

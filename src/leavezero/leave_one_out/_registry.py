@@ -4,7 +4,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any, TypeVar
 
-from leavezero.leave_one_out._base import LeaveOneOutMethod
+from leavezero.leave_one_out._loo_method import LeaveOneOutMethod
 
 Method = TypeVar("Method", bound=LeaveOneOutMethod)
 

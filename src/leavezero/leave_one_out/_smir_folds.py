@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from leavezero._typing import AnyArray, Floats, Table
-from leavezero.leave_one_out._base import LeaveOneOutMethod, LOOPredictions
+from leavezero.leave_one_out._loo_method import LeaveOneOutMethod, LOOPredictions
 from leavezero.leave_one_out._training_data import mismatch_error
 from leavezero.semi_supervised import SMIRClassifier, held_out_scores
 
