@@ -11,7 +11,7 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, WhiteKernel
 from sklearn.kernel_ridge import KernelRidge
 
-from leavezero.leave_one_out import _kernel_ridge, find_leave_one_out
+from leavezero.leave_one_out import _kernel_regression, find_leave_one_out
 
 ESTIMATORS = [
     KernelRidge(0.2, kernel="rbf", gamma=0.3),
@@ -65,12 +65,12 @@ def test_unreliable_predictions_have_a_reason(monkeypatch):
     X, y = np.random.default_rng(0).normal(size=(10, 2)), np.arange(10.0) % 3
     for estimator in (
         KernelRidge(1e-15, kernel="rbf", gamma=1e-5),
-        GaussianProcessRegressor(RBF(30.0), alpha=1e-14, optimizer=None),
+        GaussianProcessRegressor(RBF(300.0), alpha=3e-15, optimizer=None),
     ):
         model = estimator.fit(X, y)
         loo = find_leave_one_out(model).predict(model, X, y)
         assert "so close to singular" in loo.unreliable
-    monkeypatch.setattr(_kernel_ridge, "MAX_CELLS", 10)
+    monkeypatch.setattr(_kernel_regression, "MAX_CELLS", 10)
     model = KernelRidge().fit(X, y)
     assert "too large" in find_leave_one_out(model).predict(model, X, y).unreliable
 

@@ -97,14 +97,14 @@ def test_copy_of_a_row_is_its_neighbor(check_exact, class_data, seed):
 def test_many_models_equal_single_ones(class_data, seed, rounded, algorithm):
     """Also where neighbors tie."""
     X, y = class_data(seed, 30)
-    X = X.round() if rounded else X
+    X, y = X.round() if rounded else X, (y == "north").astype(int)
     models = [
         KNeighborsClassifier(k, weights=weights, algorithm=algorithm, metric=metric).fit(X, y)
         for k in (1, 4, 20, 29)
         for weights in ("uniform", "distance")
         for metric in ("minkowski", "manhattan")
     ]
-    models.append(RadiusNeighborsClassifier(1.0, outlier_label="north").fit(X, y))
+    models.append(RadiusNeighborsClassifier(1.0, outlier_label=0).fit(X, y))
     for model, result in zip(models, METHOD.predict_many(models, X, y), strict=True):
         single = METHOD.predict(model, X, y)
         for name, values in single.predictions.items():

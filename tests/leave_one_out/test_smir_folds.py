@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from leavezero.leave_one_out import find_leave_one_out
-from leavezero.leave_one_out._smir import N_REPEATS
+from leavezero.leave_one_out._smir_folds import N_REPEATS
 from leavezero.semi_supervised import SMIRClassifier, held_out_scores
 
 

@@ -1,6 +1,6 @@
 """Leave-one-out and out-of-bag predictions from one fitted model."""
 
-from leavezero.leave_one_out._base import LeaveOneOutMethod, LOOPredictions
+from leavezero.leave_one_out._loo_method import LeaveOneOutMethod, LOOPredictions
 from leavezero.leave_one_out._predict import leave_one_out_predict
 from leavezero.leave_one_out._registry import find_leave_one_out, register_leave_one_out
 

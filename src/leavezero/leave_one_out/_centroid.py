@@ -8,8 +8,8 @@ from scipy import sparse
 from sklearn.neighbors import NearestCentroid
 
 from leavezero._typing import AnyArray, Bools, Floats, Ints, Table
-from leavezero.leave_one_out._base import LeaveOneOutMethod, LOOPredictions
 from leavezero.leave_one_out._class_scores import class_predictions, loo_class_totals, singletons
+from leavezero.leave_one_out._loo_method import LeaveOneOutMethod, LOOPredictions
 from leavezero.leave_one_out._training_data import (
     check_statistic,
     class_codes,
@@ -22,10 +22,7 @@ class NearestCentroidMethod(LeaveOneOutMethod):
     """Exact leave-one-out of NearestCentroid: means or medians, shrinkage and any priors."""
 
     name = "nearest centroid"
-
-    def handles(self, estimator: Any) -> bool:
-        """Return True for NearestCentroid itself."""
-        return type(estimator) is NearestCentroid
+    estimator_types = (NearestCentroid,)
 
     def _predict(
         self, model: Any, X: Table, y: AnyArray, sample_weight: Floats | None

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import softmax
 
 from leavezero._typing import AnyArray, Bools, Floats, Ints
-from leavezero.leave_one_out._base import LOOPredictions, MethodName
+from leavezero.leave_one_out._loo_method import LOOPredictions, MethodName
 
 NO_PREDICTION = "no row has a prediction without itself: classes or neighborhoods are too small"
 

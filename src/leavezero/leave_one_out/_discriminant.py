@@ -16,8 +16,8 @@ from sklearn.discriminant_analysis import (
 )
 
 from leavezero._typing import AnyArray, Bools, Floats, Ints, Table
-from leavezero.leave_one_out._base import LeaveOneOutMethod, LOOPredictions
 from leavezero.leave_one_out._class_scores import class_predictions, loo_class_totals, singletons
+from leavezero.leave_one_out._loo_method import LeaveOneOutMethod, LOOPredictions
 from leavezero.leave_one_out._training_data import (
     check_statistic,
     class_codes,
@@ -84,10 +84,7 @@ class LDAMethod(_DiscriminantMethod):
     """Exact leave-one-out of LDA, for all solvers, fixed shrinkage and any priors."""
 
     name = "linear discriminant analysis"
-
-    def handles(self, estimator: Any) -> bool:
-        """Return True for LinearDiscriminantAnalysis itself."""
-        return type(estimator) is LinearDiscriminantAnalysis
+    estimator_types = (LinearDiscriminantAnalysis,)
 
     def _predict(
         self, model: Any, X: Table, y: AnyArray, sample_weight: Floats | None
@@ -217,10 +214,7 @@ class QDAMethod(_DiscriminantMethod):
     """
 
     name = "quadratic discriminant analysis"
-
-    def handles(self, estimator: Any) -> bool:
-        """Return True for QuadraticDiscriminantAnalysis itself."""
-        return type(estimator) is QuadraticDiscriminantAnalysis
+    estimator_types = (QuadraticDiscriminantAnalysis,)
 
     def _predict(
         self, model: Any, X: Table, y: AnyArray, sample_weight: Floats | None

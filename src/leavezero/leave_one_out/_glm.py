@@ -6,14 +6,15 @@ import numpy as np
 from sklearn.linear_model import GammaRegressor, PoissonRegressor, TweedieRegressor
 
 from leavezero._typing import AnyArray, Floats, Table
-from leavezero.leave_one_out._base import LeaveOneOutMethod, LOOPredictions
+from leavezero.leave_one_out._loo_method import LeaveOneOutMethod, LOOPredictions
 from leavezero.leave_one_out._newton import (
     append_constant,
+    convergence_reason,
+    leverage_reason,
     newton_step,
     rotate_to_square,
     size_reason,
 )
-from leavezero.leave_one_out._reliability import convergence_reason, leverage_reason
 from leavezero.leave_one_out._training_data import row_weights, target_values, training_rows
 
 MAX_LOG_CHANGE = 1.0  # a row whose absence changes its mean by a factor e

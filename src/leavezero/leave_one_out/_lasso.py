@@ -13,16 +13,16 @@ from scipy import sparse
 from sklearn.linear_model import ElasticNet, Lasso
 
 from leavezero._typing import AnyArray, Floats, Table
-from leavezero.leave_one_out._base import LeaveOneOutMethod, LOOPredictions
+from leavezero.leave_one_out._loo_method import LeaveOneOutMethod, LOOPredictions
 from leavezero.leave_one_out._newton import (
     MAX_CELLS,
     TOO_LARGE,
     NewtonStep,
     append_constant,
+    leverage_reason,
     newton_step,
     to_dense,
 )
-from leavezero.leave_one_out._reliability import leverage_reason
 from leavezero.leave_one_out._training_data import (
     mismatch_error,
     row_weights,

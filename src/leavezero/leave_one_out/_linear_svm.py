@@ -6,9 +6,14 @@ import numpy as np
 from sklearn.svm import LinearSVC, LinearSVR
 
 from leavezero._typing import AnyArray, Floats, Ints, Table
-from leavezero.leave_one_out._base import LeaveOneOutMethod, LOOPredictions
-from leavezero.leave_one_out._newton import append_constant, newton_step, size_reason
-from leavezero.leave_one_out._reliability import convergence_reason, leverage_reason
+from leavezero.leave_one_out._loo_method import LeaveOneOutMethod, LOOPredictions
+from leavezero.leave_one_out._newton import (
+    append_constant,
+    convergence_reason,
+    leverage_reason,
+    newton_step,
+    size_reason,
+)
 from leavezero.leave_one_out._training_data import (
     class_codes,
     class_weighted,

@@ -7,16 +7,17 @@ from scipy.special import expit, softmax
 from sklearn.linear_model import LogisticRegression
 
 from leavezero._typing import AnyArray, Floats, Ints, Table
-from leavezero.leave_one_out._base import LeaveOneOutMethod, LOOPredictions
+from leavezero.leave_one_out._loo_method import LeaveOneOutMethod, LOOPredictions
 from leavezero.leave_one_out._newton import (
     JITTER,
     MIN_REMAINDER,
     append_constant,
+    convergence_reason,
+    leverage_reason,
     newton_step,
     rotate_to_square,
     size_reason,
 )
-from leavezero.leave_one_out._reliability import convergence_reason, leverage_reason
 from leavezero.leave_one_out._training_data import class_codes, class_weighted, training_rows
 
 GRADIENT_SOLVERS = ("lbfgs", "newton-cg", "newton-cholesky")  # stop at a small gradient

@@ -1,13 +1,21 @@
-"""Leave-one-out of Gaussian naive Bayes: moments and the smoothing term without each row."""
+"""Leave-one-out of naive Bayes: subtract each row from the moments or counts of its class."""
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.naive_bayes import GaussianNB
+from scipy import sparse
+from sklearn.naive_bayes import BernoulliNB, ComplementNB, GaussianNB, MultinomialNB
+from sklearn.preprocessing import binarize
 
-from leavezero._typing import AnyArray, Floats, Table
-from leavezero.leave_one_out._base import LeaveOneOutMethod, LOOPredictions
-from leavezero.leave_one_out._class_scores import class_predictions, loo_class_totals, singletons
+from leavezero._typing import AnyArray, Floats, Ints, Table
+from leavezero.leave_one_out._class_scores import (
+    class_predictions,
+    loo_class_totals,
+    singletons,
+    subtract,
+)
+from leavezero.leave_one_out._loo_method import LeaveOneOutMethod, LOOPredictions
 from leavezero.leave_one_out._training_data import (
     check_statistic,
     class_codes,
@@ -22,10 +30,7 @@ class GaussianNBMethod(LeaveOneOutMethod):
     """Exact leave-one-out of GaussianNB, with weights and any priors."""
 
     name = "Gaussian naive Bayes"
-
-    def handles(self, estimator: Any) -> bool:
-        """Return True for GaussianNB itself."""
-        return type(estimator) is GaussianNB
+    estimator_types = (GaussianNB,)
 
     def _predict(
         self, model: Any, X: Table, y: AnyArray, sample_weight: Floats | None
@@ -104,4 +109,152 @@ def _loo_moments(rows: Floats, weights: Floats) -> tuple[Floats, Floats]:
     return means, variances
 
 
-METHODS = (GaussianNBMethod(),)
+class DiscreteNBMethod(LeaveOneOutMethod):
+    """Exact leave-one-out of MultinomialNB, BernoulliNB and ComplementNB, with weights.
+
+    X is kept sparse; own-class terms are computed only for its stored values.
+    """
+
+    name = "discrete naive Bayes"
+    estimator_types = (MultinomialNB, BernoulliNB, ComplementNB)
+
+    def unsupported_reason(self, estimator: Any) -> str | None:
+        """Return a reason for models without smoothing."""
+        if estimator.force_alpha and np.min(estimator.alpha) <= 0:
+            return "with alpha=0 a feature that only one row has is impossible without that row"
+        return None
+
+    def _predict(
+        self, model: Any, X: Table, y: AnyArray, sample_weight: Floats | None
+    ) -> LOOPredictions:
+        counts = _count(model, training_rows(model, X), y, sample_weight)
+        check_statistic(model, "class_count_", counts.by_class)
+        check_statistic(model, "feature_count_", counts.by_feature)
+        alpha = np.broadcast_to(np.asarray(model.alpha, dtype=np.float64), counts.X.shape[1:])
+        alpha = alpha if model.force_alpha else np.maximum(alpha, 1e-10)  # as scikit-learn does
+        scores = _LOG_LIKELIHOODS[type(model)](counts, alpha, model)
+        totals = loo_class_totals(counts.codes, counts.weights, len(model.classes_))
+        vanished = singletons(counts.codes) | (totals[np.arange(len(scores)), counts.codes] == 0)
+        scores[vanished, counts.codes[vanished]] = -np.inf
+        valid = np.ones(len(scores), dtype=bool)
+        if type(model) is ComplementNB:  # uses no prior with two or more classes
+            return class_predictions(model, scores, valid)
+        if model.class_prior is not None:  # does not fit fewer classes
+            return class_predictions(model, scores + np.log(model.class_prior), ~vanished)
+        if model.fit_prior:
+            with np.errstate(divide="ignore"):
+                scores += np.log(totals) - np.log(totals.sum(axis=1, keepdims=True))
+        return class_predictions(model, scores, valid)
+
+
+@dataclass(frozen=True, eq=False)
+class _Counts:
+    """Sparse X and its sums by class and by class and feature.
+
+    Stored value t is ``values[t]`` in row ``owner[t]`` and column ``columns[t]``; ``removed[t]`` is
+    the value times the weight of its row.
+    """
+
+    X: Any
+    codes: Ints
+    weights: Floats
+    by_class: Floats
+    by_feature: Floats
+    owner: Ints
+    values: Floats
+    columns: Ints
+    removed: Floats
+
+    def row_sums(self, terms: Floats) -> Floats:
+        """Return sums over the stored values of each row."""
+        return np.asarray(np.bincount(self.owner, terms, minlength=len(self.codes)), dtype=float)
+
+
+def _count(model: Any, X: Any, y: AnyArray, sample_weight: Floats | None) -> _Counts:
+    X = sparse.csr_array(X)
+    X.eliminate_zeros()
+    if getattr(model, "binarize", None) is not None:
+        X = sparse.csr_array(binarize(X, threshold=model.binarize))
+    n_rows, n_classes = X.shape[0], len(model.classes_)
+    codes = class_codes(model, y, n_rows)
+    weights = row_weights(sample_weight, n_rows)
+    by_class = np.bincount(codes, weights, minlength=n_classes).astype(np.float64)
+    members = sparse.csr_array((weights, (codes, np.arange(n_rows))), (n_classes, n_rows))
+    owner = np.repeat(np.arange(n_rows), np.diff(X.indptr))
+    removed = X.data * weights[owner]
+    by_feature = (members @ X).toarray()
+    return _Counts(X, codes, weights, by_class, by_feature, owner, X.data, X.indices, removed)
+
+
+def _multinomial(counts: _Counts, alpha: Floats, model: Any) -> Floats:
+    smoothed = counts.by_feature + alpha
+    scores = np.asarray(counts.X @ (np.log(smoothed) - np.log(smoothed.sum(axis=1))[:, None]).T)
+    before = counts.by_feature[counts.codes[counts.owner], counts.columns]
+    own = subtract(before, counts.removed) + alpha[counts.columns]
+    own_total = counts.by_feature.sum(axis=1)[counts.codes]
+    own_total = subtract(own_total, counts.row_sums(counts.removed)) + alpha.sum()
+    own_scores = counts.row_sums(counts.values * np.log(own))
+    own_scores -= counts.row_sums(counts.values) * np.log(own_total)
+    scores[np.arange(len(scores)), counts.codes] = own_scores
+    return scores
+
+
+def _bernoulli(counts: _Counts, alpha: Floats, model: Any) -> Floats:
+    total = counts.by_class[:, None] + 2 * alpha
+    present, absent = counts.by_feature + alpha, total - counts.by_feature - alpha
+    scores = np.asarray(counts.X @ (np.log(present) - np.log(absent)).T)
+    scores += (np.log(absent) - np.log(total)).sum(axis=1)
+    # Rows of one class and weight share the terms of features that they do not have.
+    pairs = np.column_stack([counts.codes, counts.weights])
+    kinds, kind = np.unique(pairs, axis=0, return_inverse=True)
+    for number, (code, weight) in enumerate(kinds):
+        members = np.flatnonzero(kind.reshape(-1) == number)
+        scores[members, int(code)] = _bernoulli_own(counts, members, int(code), weight, alpha)
+    return scores
+
+
+def _bernoulli_own(
+    counts: _Counts, members: Ints, code: int, weight: float, alpha: Floats
+) -> Floats:
+    """Return the scores of rows of one class and weight in their class without each."""
+    X = counts.X[members]
+    values, columns = X.data, X.indices
+    rest = subtract(counts.by_class[code], np.asarray(weight))
+    before = counts.by_feature[code]
+    absent = rest + alpha - before  # <= 0 only if all rows of the class have the feature
+    log_absent = np.where(absent > 0, np.log(np.where(absent > 0, absent, 1.0)), 0.0)
+    present = subtract(before[columns], weight * values)
+    terms = values * np.log(present + alpha[columns])
+    terms += (1 - values) * np.log(np.maximum(rest - present, 0.0) + alpha[columns])
+    owner = np.repeat(np.arange(len(members)), np.diff(X.indptr))
+    sums = np.bincount(owner, terms - log_absent[columns], minlength=len(members))
+    return np.asarray(sums + log_absent.sum() - np.log(rest + 2 * alpha).sum())
+
+
+def _complement(counts: _Counts, alpha: Floats, model: Any) -> Floats:
+    """Return scores from the counts of the other classes (Rennie et al. 2003).
+
+    A row changes the scores of all classes but its own.
+    """
+    others = counts.by_feature.sum(axis=0) - counts.by_feature + alpha
+    lengths, row_removed = counts.row_sums(counts.values), counts.row_sums(counts.removed)
+    scores = np.empty((len(counts.codes), len(others)))
+    for code, smoothed in enumerate(others):
+        changes = counts.codes != code
+        before = smoothed[counts.columns]
+        after = subtract(before - alpha[counts.columns], counts.removed * changes[counts.owner])
+        log_after = np.log(after + alpha[counts.columns])
+        log_total = np.log(smoothed.sum() - row_removed * changes)
+        scores[:, code] = lengths * log_total - counts.row_sums(counts.values * log_after)
+        if model.norm:
+            change = counts.row_sums(log_after - np.log(before))
+            scores[:, code] /= len(smoothed) * log_total - np.log(smoothed).sum() - change
+    return scores
+
+
+_LOG_LIKELIHOODS = {
+    MultinomialNB: _multinomial,
+    BernoulliNB: _bernoulli,
+    ComplementNB: _complement,
+}
+METHODS = (GaussianNBMethod(), DiscreteNBMethod())

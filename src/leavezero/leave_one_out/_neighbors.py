@@ -17,8 +17,8 @@ from sklearn.utils import check_consistent_length
 
 from leavezero._tables import take_rows
 from leavezero._typing import AnyArray, Floats, Ints, Table
-from leavezero.leave_one_out._base import LeaveOneOutMethod, LOOPredictions
 from leavezero.leave_one_out._class_scores import partial_predictions
+from leavezero.leave_one_out._loo_method import LeaveOneOutMethod, LOOPredictions
 from leavezero.leave_one_out._training_data import mismatch_error, reject_weights
 
 _K_NEIGHBORS = (KNeighborsClassifier, KNeighborsRegressor)
@@ -42,10 +42,7 @@ class NeighborsMethod(LeaveOneOutMethod):
     """
 
     name = "neighbors"
-
-    def handles(self, estimator: Any) -> bool:
-        """Return True for the four classes themselves."""
-        return type(estimator) in (*_K_NEIGHBORS, *_RADIUS_NEIGHBORS)
+    estimator_types = (*_K_NEIGHBORS, *_RADIUS_NEIGHBORS)
 
     def predict_many(
         self, models: Sequence[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None
@@ -61,6 +58,7 @@ class NeighborsMethod(LeaveOneOutMethod):
                 ]
                 n_neighbors = min(max(same) + 1, model.n_samples_fit_ - 1)  # one more shows ties
                 queries[key] = model.kneighbors(n_neighbors=n_neighbors)
+                _check_rows(model, X, _targets(model, y))  # once: all have the same rows
             query = None if key is None else _first_neighbors(model, *queries[key])
             results.append(self._predict(model, X, y, sample_weight, query))
         return results
@@ -76,7 +74,8 @@ class NeighborsMethod(LeaveOneOutMethod):
         reject_weights(model, sample_weight)
         check_consistent_length(X, y)
         targets = _targets(model, y)
-        _check_rows(model, X, targets)
+        if query is None:
+            _check_rows(model, X, targets)
         if type(model) in _K_NEIGHBORS and model.n_neighbors >= len(targets):
             no_rows = np.zeros(len(targets), dtype=bool)
             return LOOPredictions("exact", {}, no_rows, _TOO_FEW)
@@ -120,10 +119,10 @@ class _Votes:
 def _votes(model: Any, distances: AnyArray, neighbors: AnyArray) -> _Votes:
     """Return the votes of neighbors, weighted as the model does."""
     n_rows = len(neighbors)
-    sizes = [len(row) for row in neighbors]
-    rows, flat = np.repeat(np.arange(n_rows), sizes), np.concatenate(distances)
+    sizes = [len(row) for row in neighbors] if neighbors.dtype == object else neighbors.shape[1]
+    rows, flat = np.repeat(np.arange(n_rows), sizes), _flat(distances)
     if callable(model.weights):
-        weights = np.concatenate(np.asarray(model.weights(distances))).astype(np.float64)
+        weights = _flat(np.asarray(model.weights(distances))).astype(np.float64)
     elif model.weights == "distance":
         with np.errstate(divide="ignore"):
             weights = 1.0 / flat.astype(np.float64)
@@ -132,7 +131,12 @@ def _votes(model: Any, distances: AnyArray, neighbors: AnyArray) -> _Votes:
         weights = np.where(has_copy[rows], flat == 0, weights)
     else:
         weights = np.ones(len(rows))
-    return _Votes(rows, np.concatenate(neighbors).astype(np.intp), weights, n_rows)
+    return _Votes(rows, _flat(neighbors).astype(np.intp), weights, n_rows)
+
+
+def _flat(values: AnyArray) -> AnyArray:
+    """Return all values of a matrix, or of an array of arrays of different lengths."""
+    return np.concatenate(values) if values.dtype == object else values.ravel()
 
 
 def _query(model: Any, X: Table = None) -> Query:

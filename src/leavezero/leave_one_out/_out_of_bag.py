@@ -26,7 +26,7 @@ from sklearn.ensemble import (
 from sklearn.utils import check_array
 
 from leavezero._typing import AnyArray, Bools, Floats, Ints, Table
-from leavezero.leave_one_out._base import LeaveOneOutMethod, LOOPredictions
+from leavezero.leave_one_out._loo_method import LeaveOneOutMethod, LOOPredictions
 from leavezero.leave_one_out._training_data import class_codes, mismatch_error, target_values
 
 _FORESTS = (
@@ -45,10 +45,7 @@ class OutOfBagMethod(LeaveOneOutMethod):
     """
 
     name = "out-of-bag"
-
-    def handles(self, estimator: Any) -> bool:
-        """Return True for forests and bagging themselves."""
-        return type(estimator) in (*_FORESTS, BaggingClassifier, BaggingRegressor)
+    estimator_types = (*_FORESTS, BaggingClassifier, BaggingRegressor)
 
     def unsupported_reason(self, estimator: Any) -> str | None:
         """Return a reason if all members are fitted to all rows."""

@@ -4,28 +4,25 @@ from functools import cache
 from importlib import import_module
 from typing import Any, TypeVar
 
-from leavezero.leave_one_out._base import LeaveOneOutMethod
+from leavezero.leave_one_out._loo_method import LeaveOneOutMethod
 
 Method = TypeVar("Method", bound=LeaveOneOutMethod)
 
 _BUILTIN_MODULES = (
     "_centroid",
-    "_discrete_nb",
     "_discriminant",
-    "_gaussian_process",
     "_glm",
-    "_kernel_ridge",
+    "_kernel_regression",
     "_lasso",
     "_linear_svm",
     "_logistic",
+    "_meta_estimators",
     "_naive_bayes",
     "_neighbors",
     "_out_of_bag",
-    "_pipeline",
     "_ridge",
-    "_smir",
+    "_smir_folds",
     "_svm",
-    "_voting",
 )
 _REGISTERED: list[LeaveOneOutMethod] = []  # by users; the latest first
 

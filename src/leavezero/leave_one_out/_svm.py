@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR
 
 from leavezero._typing import AnyArray, Floats, Ints, Table
-from leavezero.leave_one_out._base import LeaveOneOutMethod, LOOPredictions
+from leavezero.leave_one_out._loo_method import LeaveOneOutMethod, LOOPredictions
 from leavezero.leave_one_out._newton import MAX_CELLS, to_dense
 from leavezero.leave_one_out._svm_span import BinarySVM, SVMKernel, decision_changes
 from leavezero.leave_one_out._training_data import (

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from leavezero._typing import AnyArray, Floats, Table
-from leavezero.leave_one_out._base import LeaveOneOutMethod, LOOPredictions
+from leavezero.leave_one_out._loo_method import LeaveOneOutMethod, LOOPredictions
 from leavezero.leave_one_out._training_data import mismatch_error
 from leavezero.semi_supervised import SMIRClassifier, held_out_scores
 
@@ -20,10 +20,7 @@ class SMIRMethod(LeaveOneOutMethod):
     """
 
     name = "SMIR"
-
-    def handles(self, estimator: Any) -> bool:
-        """Return True for SMIRClassifier itself."""
-        return type(estimator) is SMIRClassifier
+    estimator_types = (SMIRClassifier,)
 
     def _predict(
         self, model: Any, X: Table, y: AnyArray, sample_weight: Floats | None

@@ -1,11 +1,13 @@
-"""Leave-one-out of pipelines: that of the last step, on the transformed rows."""
+"""Leave-one-out of pipelines and voting ensembles, from that of their parts."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from sklearn.compose import ColumnTransformer
 from sklearn.cross_decomposition import PLSSVD
+from sklearn.ensemble import VotingClassifier, VotingRegressor
 from sklearn.feature_extraction import FeatureHasher
 from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.feature_selection import SelectorMixin, VarianceThreshold
@@ -13,7 +15,7 @@ from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.utils import get_tags
 
 from leavezero._typing import AnyArray, Floats, Table
-from leavezero.leave_one_out._base import LeaveOneOutMethod, LOOPredictions
+from leavezero.leave_one_out._loo_method import LeaveOneOutMethod, LOOPredictions
 from leavezero.leave_one_out._registry import find_leave_one_out
 
 
@@ -25,10 +27,7 @@ class PipelineMethod(LeaveOneOutMethod):
     """
 
     name = "pipeline"
-
-    def handles(self, estimator: Any) -> bool:
-        """Return True for Pipeline itself."""
-        return type(estimator) is Pipeline
+    estimator_types = (Pipeline,)
 
     def unsupported_reason(self, estimator: Any) -> str | None:
         """Return which step is not supported, and why."""
@@ -36,7 +35,7 @@ class PipelineMethod(LeaveOneOutMethod):
             reason = _target_reason(step)
             if reason is not None:
                 return f"the step {name!r} {reason}"
-        return part_reason("last step", *estimator.steps[-1])
+        return _part_reason("last step", *estimator.steps[-1])
 
     def predict_many(
         self, models: Sequence[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None
@@ -70,7 +69,7 @@ def _predict_group(
     """Return the predictions of pipelines with the same earlier steps."""
     first, lasts = models[0], [model.steps[-1][1] for model in models]
     rows = first[:-1].transform(X) if len(first.steps) > 1 else X
-    results = part_method(lasts[0]).predict_many(lasts, rows, y, sample_weight)
+    results = _part_method(lasts[0]).predict_many(lasts, rows, y, sample_weight)
     if all(_is_stateless(step) for _, step in first.steps[:-1]):
         return results
     return [
@@ -79,7 +78,7 @@ def _predict_group(
     ]
 
 
-def part_method(estimator: Any) -> LeaveOneOutMethod:
+def _part_method(estimator: Any) -> LeaveOneOutMethod:
     """Return the method for a step or a member; raise if there is none."""
     method = find_leave_one_out(estimator)
     if method is None:
@@ -87,7 +86,7 @@ def part_method(estimator: Any) -> LeaveOneOutMethod:
     return method
 
 
-def part_reason(role: str, name: str, estimator: Any) -> str | None:
+def _part_reason(role: str, name: str, estimator: Any) -> str | None:
     """Return why a step or a member has no leave-one-out predictions."""
     method = None if isinstance(estimator, str) else find_leave_one_out(estimator)
     if method is None:
@@ -142,4 +141,65 @@ def _is_stateless(step: Any) -> bool:
     return not get_tags(step).requires_fit
 
 
-METHODS = (PipelineMethod(),)
+class VotingMethod(LeaveOneOutMethod):
+    """Leave-one-out of VotingClassifier and VotingRegressor."""
+
+    name = "voting"
+    estimator_types = (VotingClassifier, VotingRegressor)
+
+    def unsupported_reason(self, estimator: Any) -> str | None:
+        """Return which member is not supported, and why."""
+        for name, member in estimator.estimators:
+            reason = None if _is_dropped(member) else _part_reason("member", name, member)
+            if reason is not None:
+                return reason
+        return None
+
+    def _predict(
+        self, model: Any, X: Table, y: AnyArray, sample_weight: Floats | None
+    ) -> LOOPredictions:
+        classifier = type(model) is VotingClassifier
+        target = model.le_.transform(np.asarray(y)) if classifier else y
+        members = [
+            _part_method(member).predict(member, X, target, sample_weight)
+            for member in model.estimators_
+        ]
+        methods = {member.method for member in members}
+        method = methods.pop() if len(methods) == 1 else "approximate"
+        masks = [member.has_prediction for member in members if member.has_prediction is not None]
+        has_prediction = np.logical_and.reduce(masks) if masks else None
+        unreliable = next((member.unreliable for member in members if member.unreliable), None)
+
+        needed = "predict_proba" if classifier and model.voting == "soft" else "predict"
+        if any(needed not in member.predictions for member in members):
+            unreliable = unreliable or f"a member has no leave-one-out {needed}"
+            return LOOPredictions(method, {}, has_prediction, unreliable)
+        values = np.stack([member.predictions[needed] for member in members])
+        predictions = _combine(model, values)
+        return LOOPredictions(method, predictions, has_prediction, unreliable)
+
+
+def _is_dropped(member: Any) -> bool:
+    return isinstance(member, str) and member in ("drop", "passthrough")
+
+
+def _combine(model: Any, values: AnyArray) -> dict[str, AnyArray]:
+    """Return what the ensemble's methods return for the members' predictions."""
+    weights: Floats | None = None
+    if model.weights is not None:
+        pairs = zip(model.estimators, model.weights, strict=True)
+        weights = np.array([w for (_, member), w in pairs if not _is_dropped(member)], dtype=float)
+    if type(model) is VotingRegressor:
+        return {"predict": np.average(values, axis=0, weights=weights)}
+    if model.voting == "soft":
+        means = np.average(values, axis=0, weights=weights)
+        return {"predict": model.classes_[means.argmax(axis=1)], "predict_proba": means}
+    votes = np.zeros((values.shape[1], len(model.classes_)))
+    for codes, weight in zip(
+        values, weights if weights is not None else np.ones(len(values)), strict=True
+    ):
+        votes[np.arange(len(codes)), codes] += weight
+    return {"predict": model.classes_[votes.argmax(axis=1)]}
+
+
+METHODS = (PipelineMethod(), VotingMethod())
