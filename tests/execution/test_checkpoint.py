@@ -274,17 +274,24 @@ def test_missing_folder_raises(tmp_path):
         summarize_checkpoint(tmp_path / "missing")
 
 
+def test_folder_that_cannot_be_written_raises_at_once(path):
+    """Before anything is computed; here the temporary file of SQLite cannot be created."""
+    fill(path).with_name(path.name + "-journal").mkdir()
+    with pytest.raises(OSError, match="The checkpoint cannot be read or written"):
+        opened(path).__enter__()
+
+
 @pytest.mark.skipif(
     sys.platform == "win32" or os.geteuid() == 0, reason="needs a user who cannot write everywhere"
 )
-def test_folder_that_cannot_be_written_raises(path):
+def test_read_only_folder_raises(path):
     fill(path)
     path.parent.chmod(0o500)
     try:
-        with pytest.raises(PermissionError, match="The checkpoint of a search cannot be created"):
-            fill(path.with_name("new.sqlite"))
-        with pytest.raises(PermissionError, match="It must be in a folder that can be written"):
-            fill(path)
+        for file in (path, path.with_name("new.sqlite")):
+            with pytest.raises(PermissionError, match=r"The checkpoint .*cannot be"):
+                opened(file).__enter__()
+        assert digest(summarize_checkpoint(path).results) == digest(RESULTS)
     finally:
         path.parent.chmod(0o700)
 

@@ -274,7 +274,7 @@ def test_frames_matrices_and_lambdas_are_shared(tmp_path):
     assert function(1) == 2
 
 
-def test_folder_without_room_is_named(monkeypatch, folder):
+def test_folder_without_space_is_named(monkeypatch, folder):
     class Full:
         def __init__(self, *_):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

@@ -153,6 +153,7 @@ class OpenCheckpoint:
                 f"call. These differ: {', '.join(differences)}. Use another file, or repeat the "
                 "call that created this one."
             )
+        self._connection.execute(f"PRAGMA user_version = {FORMAT}")  # fails now, if writing does
 
 
 @dataclass(frozen=True)

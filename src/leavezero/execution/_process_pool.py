@@ -4,6 +4,7 @@ joblib cannot end a single task, and one dead worker ends its whole call. The pr
 plain subprocesses, each with a pipe to the main process: they do not run the user's script again.
 """
 
+import atexit
 import mmap
 import os
 import pickle
@@ -133,6 +134,7 @@ class _Pool:
         self._folder = tempfile.mkdtemp(
             prefix="leavezero-", dir=outer if os.path.isdir(outer) else None
         )
+        atexit.register(self.close)
 
     def share(self, content: Any) -> None:
         """Write what all workers need to a file that they map."""
@@ -171,6 +173,7 @@ class _Pool:
             while self._workers:
                 self._kill(self._workers[-1])
             shutil.rmtree(self._folder, ignore_errors=True)
+            atexit.unregister(self.close)
 
     def _start(self) -> None:
         """Start a process, which takes as long as its imports; several start at the same time."""
@@ -243,7 +246,7 @@ class _Pool:
             worker.memory_before = number if worker.memory_before is None else worker.memory_before
         else:
             result = self._result(worker, kind, number, content)
-            # Replace the worker lest the next task be ended for the memory that this one has left.
+            # The next task must not be ended for the memory that this one has left.
             allowed = LEFT_MEMORY * (self._limits.memory_limit or 0)
             yield self._finish(worker, result, self._memory(worker) > allowed)
 
@@ -325,7 +328,10 @@ def _popen_options(handle: int) -> dict[str, Any]:
 
 
 def _kill_tree(pid: int, mark: str, spared: int | None = None) -> None:
-    """Kill a worker and all that it has started, on Linux also in other sessions."""
+    """Kill a worker and all that it has started, on Linux also in other sessions.
+
+    A worker that kills itself spares itself until all others are gone.
+    """
     deadline = time.monotonic() + KILL_SECONDS
     while STATM.exists() and (found := _marked_processes(mark, spared)):
         for own in found:
@@ -336,7 +342,7 @@ def _kill_tree(pid: int, mark: str, spared: int | None = None) -> None:
         time.sleep(0.002)
     if sys.platform == "win32":
         subprocess.run(["taskkill", "/F", "/T", "/PID", str(pid)], capture_output=True)
-    elif pid != spared:
+    else:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(pid, signal.SIGKILL)
 
@@ -353,16 +359,7 @@ def _marked_processes(mark: str, spared: int | None) -> list[int]:
 
 
 def write_shared(path: str, content: Any) -> Spans:
-    """Write an object to a file, with its arrays after the rest; return the places of the parts.
-
-    Examples
-    --------
-    >>> import numpy as np, tempfile
-    >>> with tempfile.NamedTemporaryFile() as file:
-    ...     spans = write_shared(file.name, {"X": np.arange(3.0)})
-    ...     read_shared(file, spans)
-    {'X': array([0., 1., 2.])}
-    """
+    """Write an object to a file, with its arrays after the rest; return the places of the parts."""
     buffers: list[pickle.PickleBuffer] = []
     skeleton = dumps(content, buffers.append)
     spans: Spans = []
@@ -375,7 +372,7 @@ def write_shared(path: str, content: Any) -> Spans:
                 spans.append((start, part.nbytes))
     except OSError as error:
         text = f"The data for worker processes cannot be written: {error.strerror}. Set TMPDIR to "
-        raise OSError(error.errno, text + "a folder with more room", path) from error
+        raise OSError(error.errno, text + "a folder with more space", path) from error
     return spans
 
 
@@ -403,8 +400,8 @@ class _Setup:
 
     def end(self) -> None:
         """Remove what the main process would have removed, and end this process."""
-        _kill_tree(os.getpid(), self.mark, spared=os.getpid())
         shutil.rmtree(self.folder, ignore_errors=True)
+        _kill_tree(os.getpid(), self.mark, spared=os.getpid())
         os._exit(1)
 
 

@@ -183,14 +183,7 @@ def _holder(shared: Any) -> _Holder | _RayHolder:
 
 
 def is_lost_worker(error: BaseException) -> bool:
-    """Return True if an error is about a process that has gone, not about its task.
-
-    Examples
-    --------
-    >>> from concurrent.futures.process import BrokenProcessPool
-    >>> is_lost_worker(BrokenProcessPool()), is_lost_worker(ValueError())
-    (True, False)
-    """
+    """Return True if an error is about a process that has gone, not about its task."""
     if type(error).__name__.startswith("RayTaskError"):  # raised by the task
         return False
     package = str(type(error).__module__).partition(".")[0]
