@@ -100,10 +100,12 @@ class EnsemblePrefix(JointFit):
         """Return predictions from one pass through the members of the largest ensemble."""
         largest = fitted.shared
         sizes = [len(model.estimators_) for model in fitted.models]
-        if getattr(largest, "n_outputs_", 1) > 1 or type(largest) is AdaBoostRegressor:
-            return None  # AdaBoostRegressor takes a median over all members for each size
-        if type(largest) in BOOSTING:
+        if type(largest) is AdaBoostClassifier:
             return staged_predictions(largest, sizes, X)
+        # GradientBoosting passes through all trees at once in compiled code, and AdaBoostRegressor
+        # takes a median over all members for each size: neither is faster by stages.
+        if type(largest) in BOOSTING or getattr(largest, "n_outputs_", 1) > 1:
+            return None
 
         @cache
         def averages() -> list[AnyArray]:
@@ -133,12 +135,10 @@ def staged_predictions(model: Any, sizes: list[int], X: Table) -> list[Mapping[s
 def _staged(model: Any, method: str, sizes: list[int], rows: Table) -> list[AnyArray]:
     stages: Iterator[AnyArray] = getattr(model, f"staged_{method}")(rows)
     found = {
-        size: np.atleast_1d(np.array(values))  # the array may be updated by the next stage
+        size: np.array(values)  # the next stage may update the array
         for size, values in enumerate(islice(stages, max(sizes)), start=1)
         if size in sizes
     }
-    if method == "decision_function":  # one column where decision_function returns a vector
-        found = {k: v.ravel() if v.shape[1:] == (1,) else v for k, v in found.items()}
     return [found[size] for size in sizes]
 
 

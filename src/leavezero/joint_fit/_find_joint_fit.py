@@ -8,7 +8,7 @@ from leavezero.joint_fit._hist_boosting import HistBoosting
 from leavezero.joint_fit._joint_fit import JointFit, first_match
 from leavezero.joint_fit._linear_paths import ElasticNetPath, RidgePath
 from leavezero.joint_fit._pipeline_prefix import PipelinePrefix
-from leavezero.joint_fit._shared_kernel import KernelRidgePath, SharedKernel
+from leavezero.joint_fit._shared_kernel import SharedKernel, SharedRidgeKernel
 from leavezero.joint_fit._shared_neighbors import SharedNeighbors
 from leavezero.joint_fit._smir_path import SMIRPath
 from leavezero.joint_fit._xgboost_lightgbm import BoostedRounds
@@ -20,7 +20,7 @@ SINGLE_ESTIMATOR_METHODS = (
     RidgePath(),
     ElasticNetPath(),
     SharedKernel(),
-    KernelRidgePath(),
+    SharedRidgeKernel(),
     SharedNeighbors(),
     SMIRPath(),
 )

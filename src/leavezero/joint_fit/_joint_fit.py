@@ -73,14 +73,14 @@ class JointFit(ABC):
         """Return the sort key along which more than ``max_candidates`` estimators are split."""
         return 0
 
-    @abstractmethod
     def fit(
         self, estimators: list[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None
     ) -> JointlyFitted:
-        """Fit unfitted estimators with equal keys, in place.
+        """Fit unfitted estimators with equal keys, in place; by default, one after the other.
 
         Raises what a plain fit of one of them raises; some of the others may then be fitted.
         """
+        return JointlyFitted([fit_plainly(one, X, y, sample_weight) for one in estimators])
 
     def predict(self, fitted: JointlyFitted, X: Table) -> list[Mapping[str, AnyArray]] | None:
         """Return the predictions of each model by method; None if it saves nothing.

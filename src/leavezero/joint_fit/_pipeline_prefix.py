@@ -14,7 +14,6 @@ from leavezero.joint_fit._joint_fit import (
     JointlyFitted,
     cells_per_row,
     first_match,
-    fit_plainly,
     lazy_predictions,
     predict_in_blocks,
     value_digest,
@@ -72,10 +71,8 @@ class PipelinePrefix(JointFit):
         rows = prefix.fit_transform(X, y) if len(prefix.steps) else X
         lasts = [estimator.steps[-1][1] for estimator in estimators]
         found = first_match(self._methods, lasts[0])
-        if found is None:
-            last_fitted = JointlyFitted([fit_plainly(last, rows, y, None) for last in lasts])
-        else:
-            last_fitted = found[0].fit(lasts, rows, y)
+        fit_lasts = super().fit if found is None else found[0].fit
+        last_fitted = fit_lasts(lasts, rows, y)
         for estimator, last in zip(estimators, last_fitted.models, strict=True):
             estimator.steps = [*prefix.steps, (estimator.steps[-1][0], last)]
         shared = (None if found is None else found[0], last_fitted)

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import clone
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR
@@ -18,8 +17,6 @@ from leavezero._typing import AnyArray, Bools, Floats, Table
 from leavezero.joint_fit._joint_fit import (
     JointFit,
     JointlyFitted,
-    copy_fitted_attributes,
-    fit_plainly,
     lazy_predictions,
     params_key,
     predict_in_blocks,
@@ -31,7 +28,6 @@ KERNEL_PARAMS = {
     "sigmoid": ("gamma", "coef0"),
     "poly": ("gamma", "coef0", "degree"),
 }
-MAX_KERNEL_CELLS = 50_000_000  # of a kernel matrix in addition to the one of a fit: 400 MB
 
 
 class SharedKernel(JointFit):
@@ -57,7 +53,7 @@ class SharedKernel(JointFit):
         self, estimators: list[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None
     ) -> JointlyFitted:
         """Fit each model, and compute the width of their kernel."""
-        models = [fit_plainly(estimator, X, y, sample_weight) for estimator in estimators]
+        models = super().fit(estimators, X, y, sample_weight).models
         return JointlyFitted(models, shared=_gamma(models[0], X))
 
     def predict(self, fitted: JointlyFitted, X: Table) -> list[Mapping[str, AnyArray]] | None:
@@ -100,13 +96,14 @@ class SharedKernel(JointFit):
         return lazy_predictions(len(models), {name: partial(predictions, name) for name in methods})
 
 
-class KernelRidgePath(JointFit):
-    """KernelRidge along ``alpha``: one kernel matrix for the fits and one for predictions.
+class SharedRidgeKernel(JointFit):
+    """KernelRidge along ``alpha``: one kernel for the predictions, equal up to rounding.
 
-    Models equal plain fits bit for bit, predictions up to rounding.
+    Each model is a plain fit: a shared kernel matrix would save a tenth of it.
     """
 
-    name = "kernel ridge path"
+    name = "shared kernel of kernel ridge"
+    max_candidates = 16
 
     def key(self, estimator: Any) -> Hashable | None:
         """Return all parameters but the penalty; None for precomputed kernels."""
@@ -114,22 +111,6 @@ class KernelRidgePath(JointFit):
             return None
         precomputed = isinstance(estimator.kernel, str) and estimator.kernel == "precomputed"
         return None if precomputed else params_key(estimator, "alpha")
-
-    def fit(
-        self, estimators: list[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None
-    ) -> JointlyFitted:
-        """Fit the first model plainly and the others from its kernel matrix, if that is small."""
-        first, *others = estimators
-        fit_plainly(first, X, y, sample_weight)
-        if not others or count_rows(X) ** 2 > MAX_KERNEL_CELLS:
-            models = [fit_plainly(other, X, y, sample_weight) for other in others]
-            return JointlyFitted([first, *models])
-        kernel = _ridge_kernel(first, first.X_fit_)
-        for other in others:
-            solver = clone(other).set_params(kernel="precomputed")
-            dual_coef = fit_plainly(solver, kernel, y, sample_weight).dual_coef_
-            copy_fitted_attributes(first, other, dual_coef_=dual_coef)
-        return JointlyFitted(estimators)
 
     def predict(self, fitted: JointlyFitted, X: Table) -> list[Mapping[str, AnyArray]]:
         """Return predictions from one kernel."""
@@ -240,6 +221,5 @@ def _ridge_kernel(model: Any, rows: Any) -> Floats:
         params = model.kernel_params or {}
     else:
         params = {"gamma": model.gamma, "degree": model.degree, "coef0": model.coef0}
-    other = None if rows is model.X_fit_ else model.X_fit_
-    kernel = pairwise_kernels(rows, other, metric=model.kernel, filter_params=True, **params)
+    kernel = pairwise_kernels(rows, model.X_fit_, metric=model.kernel, filter_params=True, **params)
     return np.asarray(kernel.toarray() if sparse.issparse(kernel) else kernel)

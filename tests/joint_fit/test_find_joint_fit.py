@@ -1,0 +1,186 @@
+"""Which estimators are fitted jointly, and the helpers of the interface."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.ensemble import (
+    BaggingClassifier,
+    GradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+)
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import (
+    ElasticNet,
+    Lasso,
+    LinearRegression,
+    LogisticRegression,
+    Ridge,
+    RidgeClassifier,
+)
+from sklearn.neighbors import KNeighborsClassifier, RadiusNeighborsClassifier
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
+
+from leavezero.joint_fit import JointFit, _joint_fit, find_joint_fit
+from leavezero.joint_fit._joint_fit import (
+    cells_per_row,
+    lazy_predictions,
+    params_key,
+    predict_in_blocks,
+)
+from leavezero.semi_supervised import SMIRClassifier
+
+
+class OwnRidge(Ridge):
+    """A subclass may do anything."""
+
+
+def scaled(last, **params):
+    return Pipeline([("scale", StandardScaler()), ("last", last)], **params)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        GradientBoostingClassifier(),  # no seed
+        GradientBoostingClassifier(random_state=np.random.RandomState(0)),
+        GradientBoostingClassifier(random_state=0, warm_start=True),
+        GradientBoostingClassifier(random_state=0, n_estimators=0),
+        HistGradientBoostingRegressor(),
+        HistGradientBoostingRegressor(random_state=0, warm_start=True),
+        RandomForestClassifier(oob_score=True, random_state=0),
+        BaggingClassifier(oob_score=True, random_state=0),
+        RadiusNeighborsClassifier(),
+        KNeighborsClassifier(metric="precomputed"),
+        KNeighborsClassifier(0),
+        KNeighborsClassifier(weights="unknown"),
+        SVC(kernel="precomputed"),
+        SVC(kernel=lambda a, b: a @ b.T),
+        KernelRidge(kernel="precomputed"),
+        KernelRidge(kernel=lambda a, b: a @ b.T),
+        LinearRegression(),
+        Ridge(solver="lsqr"),
+        Ridge(positive=True),
+        Ridge(alpha=0.0),
+        Ridge(alpha=[1.0, 2.0]),
+        RidgeClassifier(solver="sag"),
+        OwnRidge(),
+        Lasso(selection="random", random_state=0),
+        Lasso(alpha=0.0),
+        Lasso(warm_start=True),
+        ElasticNet(l1_ratio=0.0),
+        LogisticRegression(),
+        DecisionTreeClassifier(),
+        scaled(Ridge(), memory="somewhere"),
+        scaled(Ridge(), verbose=True),
+        scaled("passthrough"),
+        make_pipeline(DecisionTreeClassifier()),  # nothing to share
+        make_pipeline(FunctionTransformer(lambda X: X), Ridge()),  # no digest
+        object(),
+    ],
+)
+def test_plain_fits(estimator):
+    """What shares no work, or would not equal a plain fit, is fitted by itself."""
+    assert find_joint_fit(estimator) is None
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (SVC(C=1.0), SVC(C=2.0, class_weight="balanced")),
+        (SVC(kernel="linear", gamma=1.0), SVC(kernel="linear", gamma=2.0)),
+        (KNeighborsClassifier(1), KNeighborsClassifier(5, weights="distance")),
+        (SMIRClassifier(gamma=0.1), SMIRClassifier(gamma=1.0, offset=2.0)),
+        (scaled(Ridge(0.1)), scaled(Ridge(1.0))),
+        (scaled(LogisticRegression()), scaled(DecisionTreeClassifier())),
+    ],
+)
+def test_equal_keys(one, other):
+    """Parameters along which work is shared are no part of the key."""
+    (method, key), (other_method, other_key) = map(find_joint_fit, (one, other))
+    assert method is other_method
+    assert key == other_key
+    assert isinstance(method, JointFit)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (SVC(gamma=1.0), SVC(gamma=2.0)),
+        (KNeighborsClassifier(p=1), KNeighborsClassifier(p=2)),
+        (Ridge(), Ridge(fit_intercept=False)),
+        (
+            GradientBoostingClassifier(max_depth=2, random_state=0),
+            GradientBoostingClassifier(max_depth=3, random_state=0),
+        ),
+        (scaled(Ridge()), make_pipeline(StandardScaler(), Ridge())),  # names of steps
+        (scaled(Ridge()), scaled(Ridge()).set_params(scale__with_mean=False)),
+        (scaled(Ridge()), scaled(Ridge()).set_params(scale="passthrough")),
+        (scaled(Ridge()), scaled(Ridge(fit_intercept=False))),
+        (
+            scaled(Ridge()),
+            Pipeline(
+                [("scale", StandardScaler().set_output(transform="pandas")), ("last", Ridge())]
+            ),
+        ),
+    ],
+)
+def test_different_keys(one, other):
+    """Any other parameter is part of the key."""
+    assert find_joint_fit(one)[1] != find_joint_fit(other)[1]
+
+
+def test_order_and_size():
+    """Pipelines take the order of their last step, and form small groups if it has no method."""
+    estimator = scaled(RandomForestClassifier(7, random_state=0))
+    method, _ = find_joint_fit(estimator)
+    assert method.order(estimator) == 7
+    plain, _ = find_joint_fit(scaled(DecisionTreeClassifier()))
+    assert plain.order(scaled(DecisionTreeClassifier())) == 0
+    assert plain.max_candidates < method.max_candidates
+
+
+def test_params_without_digest():
+    """A parameter that cannot be pickled has no key."""
+    assert params_key(KNeighborsClassifier(metric=lambda a, b: 0.0), "n_neighbors") is None
+
+
+def test_lazy_predictions():
+    """A method is computed for all models once, when it is accessed."""
+    calls = []
+
+    def compute():
+        calls.append(1)
+        return [np.zeros(2), np.ones(2)]
+
+    first, second = lazy_predictions(2, {"predict": compute})
+    assert "predict" in first
+    assert list(first) == ["predict"]
+    assert len(first) == 1
+    assert not calls
+    assert second["predict"].tolist() == [1.0, 1.0]
+    assert first["predict"].tolist() == [0.0, 0.0]
+    assert len(calls) == 1
+    with pytest.raises(KeyError, match="predict_proba"):
+        first["predict_proba"]
+
+
+def test_blocks(monkeypatch):
+    """Blocks of rows are joined in order, and their size depends on the cells of a row."""
+    monkeypatch.setattr(_joint_fit, "BLOCK_CELLS", 512)
+    sizes = []
+
+    def predict(rows):
+        sizes.append(len(rows))
+        return [rows[:, 0], -rows[:, 0]]
+
+    X = np.arange(1200.0).reshape(600, 2)
+    one, other = predict_in_blocks(predict, X)
+    assert sizes == [256, 256, 88]
+    np.testing.assert_array_equal(one, X[:, 0])
+    np.testing.assert_array_equal(other, -one)
+    assert cells_per_row(["a", "b"]) == 1
+    assert cells_per_row(sparse.csr_array(np.eye(4))) == 3
