@@ -104,7 +104,7 @@ def _candidates(
     for row in order:
         params = {clean_text(name): _cell(value) for name, value in table["params"][row].items()}
         label = ", ".join(f"{name}={_short(value)}" for name, value in params.items())
-        candidate = {"row": row, "best": row == best, "tied": row in tied}
+        candidate: dict[str, Any] = {"row": row, "best": row == best, "tied": row in tied}
         candidate |= {"label": label or "no parameters", "params": params}
         candidate |= {entry: to_json(table[name][row]) for name, entry in columns.items()}
         candidate["metrics"] = {

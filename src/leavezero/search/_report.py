@@ -295,7 +295,7 @@ def _diagnostics(report: TrustReport) -> dict[str, Any]:
 
 
 def _inputs(evidence: Evidence) -> Any:
-    V = evidence.V
+    V: Any = evidence.V
     if V is not None:
         V = SimpleNamespace(
             X=V.X, y=V.y, sample_weight=V.sample_weight, class_probabilities=V.posterior

@@ -129,7 +129,7 @@ def _largest(shares: list[float]) -> Ints:
 def _project(inputs: Any, n_rows: list[int]) -> tuple[list[Floats], list[Ints]]:
     """Return two principal components of some rows of both samples, and which rows."""
     rng = np.random.default_rng(0)
-    rows = [
+    rows: list[Ints] = [
         np.sort(rng.choice(n, _MAX_PROJECTED, replace=False))
         if n > _MAX_PROJECTED
         else np.arange(n)
