@@ -11,7 +11,7 @@ from sklearn.datasets import load_wine
 from sklearn.svm import SVC
 
 from leavezero import GridSearchLZO
-from leavezero.augment import ClassConditionalAugmenter, StratumDraw
+from leavezero.augment import ClassConditionalAugmenter, ClassSample
 from leavezero.testing import check_augmenter
 
 # %%
@@ -26,13 +26,13 @@ class NoisyCopies(ClassConditionalAugmenter):
     def __init__(self, strength=0.5):
         self.strength = strength
 
-    def _fit_stratum(self, stratum):
+    def _fit_class(self, stratum):
         return self.strength * stratum.values.std(axis=0)
 
-    def _sample_stratum(self, stratum, fitted, n_samples, rng):
+    def _sample_class(self, stratum, fitted, n_samples, rng):
         rows = rng.integers(len(stratum), size=n_samples)
         noise = fitted * rng.standard_normal((n_samples, len(fitted)))
-        return StratumDraw(stratum.values[rows] + noise, rows[:, None])
+        return ClassSample(stratum.values[rows] + noise, rows[:, None])
 
 
 # %%

@@ -17,8 +17,7 @@ from leavezero import GridSearchLZO
 from leavezero._random import integer_seed, seed_sequence, stream, with_seed
 
 
-def test_a_purpose_has_one_stream_whatever_was_asked_for_before():
-    """Asking for one stream does not advance another."""
+def test_streams_do_not_depend_on_other_streams():
     root = seed_sequence(3)
     before = stream(root, "class", 1).random(4)
     stream(root, "class", 0).random(100)
@@ -26,7 +25,6 @@ def test_a_purpose_has_one_stream_whatever_was_asked_for_before():
 
 
 def test_streams_of_different_purposes_differ():
-    """Classes and replicates do not share their numbers."""
     root = seed_sequence(3)
     draws = [stream(root, *p).random() for p in (("class", 0), ("class", 1), ("replicate", 0))]
     assert len(set(draws)) == 3
@@ -35,10 +33,10 @@ def test_streams_of_different_purposes_differ():
 @pytest.mark.parametrize("make", [np.random.RandomState, np.random.default_rng])
 def test_a_shared_generator_is_advanced_and_repeats_from_its_seed(make):
     """Two calls with one generator differ; two generators of one seed agree."""
-    generator, twin = make(0), make(0)
+    generator, equal = make(0), make(0)
     first, second = integer_seed(seed_sequence(generator)), integer_seed(seed_sequence(generator))
     assert first != second
-    assert first == integer_seed(seed_sequence(twin))
+    assert first == integer_seed(seed_sequence(equal))
 
 
 def test_none_gives_a_new_root_each_time():
@@ -47,14 +45,12 @@ def test_none_gives_a_new_root_each_time():
 
 
 @pytest.mark.parametrize("wrong", [-1, 1.5, "seed"])
-def test_a_wrong_random_state_is_refused(wrong):
-    """The message says what is allowed."""
+def test_an_invalid_random_state_is_rejected(wrong):
     with pytest.raises(ValueError, match="random_state must be None, a non-negative int"):
         seed_sequence(wrong)
 
 
-def test_only_unset_seeds_are_set():
-    """A seed that the user chose stays."""
+def test_seeds_of_the_user_are_kept():
     estimator = make_pipeline(SVC(random_state=4))
     assert with_seed(estimator, 9).named_steps["svc"].random_state == 4
     assert with_seed(make_pipeline(SVC()), 9).named_steps["svc"].random_state == 9
@@ -64,7 +60,7 @@ def test_only_unset_seeds_are_set():
     "splitter", [KFold(3, shuffle=True), ShuffleSplit(3), RepeatedKFold(n_splits=3)]
 )
 def test_splitters_among_the_parameters_get_the_seed(splitter):
-    """However deep they are, and the user's own is not touched."""
+    """At any depth; the splitter of the user is not changed."""
     estimator = make_pipeline(CalibratedClassifierCV(GaussianNB(), cv=splitter))
     seeded = with_seed(estimator, 9)[-1].cv
     assert type(seeded) is type(splitter)
@@ -73,8 +69,7 @@ def test_splitters_among_the_parameters_get_the_seed(splitter):
 
 
 @pytest.mark.parametrize("cv", [KFold(3), KFold(3, shuffle=True, random_state=4), 3, None])
-def test_other_ways_to_split_stay(cv):
-    """Those without chance, those with a seed, and numbers of folds."""
+def test_deterministic_and_seeded_splitters_are_kept(cv):
     assert with_seed(CalibratedClassifierCV(cv=cv), 9).cv is cv
 
 
@@ -88,7 +83,6 @@ def categories(rng):
 @pytest.mark.parametrize("cv", [3, 5])
 @pytest.mark.parametrize("last", [LogisticRegression(), Ridge()])
 def test_a_target_encoder_repeats_without_a_warning(categories, last, cv):
-    """The folds that it shuffles are the same in every fit, and others with another seed."""
     X, y = categories
     y = y if isinstance(last, LogisticRegression) else y + X[:, 0] / 7
 
@@ -99,10 +93,10 @@ def test_a_target_encoder_repeats_without_a_warning(categories, last, cv):
     assert not np.array_equal(rows(9), rows(8))
 
 
-def test_folds_of_classes_stay_stratified():
-    """Those of numbers are not, as scikit-learn has it; without a target nothing is known."""
+def test_folds_of_target_encoders_are_stratified_for_classes_only():
+    """As in scikit-learn; without a predictor the type of target is unknown."""
     if TargetEncoder().random_state is None:
-        pytest.skip("this scikit-learn's TargetEncoder has a seed of its own")
+        pytest.skip("TargetEncoder has random_state in this version of scikit-learn")
     kinds = [StratifiedKFold, KFold, KFold, int]
     continuous = make_pipeline(TargetEncoder(target_type="continuous"), SVC())
     models = [make_pipeline(TargetEncoder(), SVC()), make_pipeline(TargetEncoder(), Ridge())]
@@ -111,8 +105,7 @@ def test_folds_of_classes_stay_stratified():
 
 
 @pytest.mark.parametrize("params", [{"cv": KFold(3)}, {"random_state": 4}, {"shuffle": False}])
-def test_a_target_encoder_keeps_what_was_chosen(params):
-    """Its folds, its seed, or its order."""
+def test_parameters_of_a_target_encoder_are_kept(params):
     encoder = with_seed(make_pipeline(TargetEncoder(**params), SVC()), 9)[0]
     assert encoder.get_params().items() >= params.items()
     assert encoder.cv is params.get("cv", 5)
@@ -133,8 +126,8 @@ ENCODED = make_pipeline(TargetEncoder(), KNeighborsClassifier())
         (ENCODED, {"targetencoder__cv": [3, 4]}),
     ],
 )
-def test_the_same_seed_gives_the_same_numbers(categories, estimator, grid):
-    """Whatever deals rows inside a candidate; the winner is a plain fit of what it shows."""
+def test_a_search_repeats_for_a_seed(categories, estimator, grid):
+    """With splitters inside of candidates; the best estimator equals a plain fit."""
     X, y = categories
     params = {"scoring": "neg_log_loss", "random_state": 0, "n_replicates": 2}
     one, other = (GridSearchLZO(estimator, grid, **params).fit(X, y) for _ in range(2))

@@ -6,14 +6,14 @@ from the data by an augmenter. The best model is handed back as it is.
 
 from leavezero._version import __version__
 from leavezero.augment import (
-    Calibrated,
+    AugmenterUnion,
+    BiasCorrected,
     CopulaAugmenter,
+    FixedValidationSet,
     GaussianMixtureAugmenter,
-    GivenValidationSet,
     LabelInvariantMixup,
-    Portfolio,
     PseudoLabeled,
-    TeacherLabeled,
+    SoftLabeled,
     ValidationSet,
 )
 from leavezero.engine import Journal, OneStandardError, Selection
@@ -33,11 +33,12 @@ from leavezero.semi_supervised import SMIRClassifier
 from leavezero.trust import TrustReport, risk_bound
 
 __all__ = [
-    "Calibrated",
+    "AugmenterUnion",
+    "BiasCorrected",
     "CandidateSearchLZO",
     "CopulaAugmenter",
+    "FixedValidationSet",
     "GaussianMixtureAugmenter",
-    "GivenValidationSet",
     "GridSearchLZO",
     "HalvingGridSearchLZO",
     "HalvingRandomSearchLZO",
@@ -45,12 +46,11 @@ __all__ = [
     "LabelInvariantMixup",
     "OneStandardError",
     "OptunaSearchLZO",
-    "Portfolio",
     "PseudoLabeled",
     "RandomizedSearchLZO",
     "SMIRClassifier",
     "Selection",
-    "TeacherLabeled",
+    "SoftLabeled",
     "TrustReport",
     "ValidationSet",
     "__version__",

@@ -11,16 +11,16 @@ from sklearn.preprocessing import TargetEncoder
 
 from leavezero._typing import RandomState
 
-_WORD = 2**32
+_TWO_TO_32 = 2**32
 _DEPRECATED = "deprecated"
-_SEEDING = ("random_state", "shuffle", "cv", "target_type")  # what tells where a seed is open
+_SEED_PARAMETERS = ("random_state", "shuffle", "cv", "target_type")  # decide what is seeded
 
 
 def seed_sequence(random_state: RandomState) -> np.random.SeedSequence:
-    """Return the root of all streams of one call.
+    """Return the root of all random streams of one call.
 
-    An integer always gives the same root, None a new one. A generator that the user shares
-    between calls is advanced, so that two calls with it differ.
+    An integer always gives the same root, None a new one. A generator is advanced, so that two
+    calls with the same generator differ.
 
     Examples
     --------
@@ -30,23 +30,23 @@ def seed_sequence(random_state: RandomState) -> np.random.SeedSequence:
     if random_state is None:
         return np.random.SeedSequence()
     if isinstance(random_state, np.random.Generator):
-        return np.random.SeedSequence(random_state.integers(_WORD, size=4).tolist())
+        return np.random.SeedSequence(random_state.integers(_TWO_TO_32, size=4).tolist())
     if isinstance(random_state, np.random.RandomState):
-        words = random_state.randint(_WORD, size=4, dtype=np.uint64)
-        return np.random.SeedSequence(words.tolist())
+        entropy = random_state.randint(_TWO_TO_32, size=4, dtype=np.uint64)
+        return np.random.SeedSequence(entropy.tolist())
     if isinstance(random_state, int | np.integer) and random_state >= 0:
         return np.random.SeedSequence(int(random_state))
     raise ValueError(
         "random_state must be None, a non-negative int, a numpy RandomState or a numpy Generator, "
-        f"got {random_state!r}. Use an int for a result that repeats."
+        f"got {random_state!r}. Use an int for reproducible results."
     )
 
 
 def stream(root: np.random.SeedSequence, *purpose: str | int) -> np.random.Generator:
-    """Return the generator of one purpose, the same whenever it is asked for.
+    """Return the random generator of one purpose; equal arguments give equal generators.
 
-    Purposes are names and numbers, for example ``"replicate", 3``. Streams of different purposes
-    are independent, and asking for one does not advance another.
+    A purpose is a sequence of strings and integers, for example ``"replicate", 3``. Generators of
+    different purposes are independent.
 
     Examples
     --------
@@ -64,14 +64,14 @@ def substream(root: np.random.SeedSequence, *purpose: str | int) -> np.random.Se
 
 
 def integer_seed(root: np.random.SeedSequence, *purpose: str | int) -> int:
-    """Return a seed that any estimator's ``random_state`` takes."""
+    """Return an integer for the ``random_state`` of an estimator."""
     return int(stream(root, *purpose).integers(2**31 - 1))
 
 
 def with_seed(estimator: Any, seed: int) -> Any:
     """Set every ``random_state`` of None inside an estimator to a seed, and return the estimator.
 
-    Splitters that shuffle have one too, and seeded copies take their place.
+    Splitters that shuffle without a seed are replaced by seeded copies.
 
     Examples
     --------
@@ -84,15 +84,15 @@ def with_seed(estimator: Any, seed: int) -> Any:
     for name, value in estimator.get_params(deep=True).items():
         if value is None and _own_name(name) == "random_state":
             unset[name] = seed
-        elif _is_open_splitter(value):
+        elif _is_unseeded_splitter(value):
             unset[name] = splitter_with_seed(value, seed)
-        elif _is_open_encoder(value) and (is_classifier(estimator) or is_regressor(estimator)):
+        elif _is_unseeded_encoder(value) and (is_classifier(estimator) or is_regressor(estimator)):
             unset[f"{name}__cv"] = _folds(value, is_classifier(estimator), seed)
     return estimator.set_params(**unset) if unset else estimator
 
 
 def splitter_with_seed(splitter: Any, seed: int) -> Any:
-    """Return what deals rows into folds, a seeded copy if it does that by chance.
+    """Return a cross-validation splitter, a seeded copy if it shuffles without a seed.
 
     Examples
     --------
@@ -100,32 +100,32 @@ def splitter_with_seed(splitter: Any, seed: int) -> Any:
     >>> splitter_with_seed(KFold(shuffle=True), 5)
     KFold(n_splits=5, random_state=5, shuffle=True)
     """
-    if not _is_open_splitter(splitter):
+    if not _is_unseeded_splitter(splitter):
         return splitter
     seeded = copy.copy(splitter)
     seeded.random_state = seed
     return seeded
 
 
-def bears_on_seeds(name: str, value: Any) -> bool:
-    """Tell whether a parameter may change what :func:`with_seed` sets."""
-    return _own_name(name) in _SEEDING or _is_open_splitter(value)
+def affects_seeding(name: str, value: Any) -> bool:
+    """Return True if a parameter may change what :func:`with_seed` sets."""
+    return _own_name(name) in _SEED_PARAMETERS or _is_unseeded_splitter(value)
 
 
 def _own_name(name: str) -> str:
     return name.rpartition("__")[2]
 
 
-def _is_open_splitter(value: Any) -> bool:
-    """Tell whether something deals rows by chance, and has no seed."""
+def _is_unseeded_splitter(value: Any) -> bool:
+    """Return True for a splitter that shuffles without a seed."""
     shuffles = hasattr(value, "split") and getattr(value, "shuffle", True) is not False
     return shuffles and getattr(value, "random_state", 0) is None
 
 
-def _is_open_encoder(value: Any) -> bool:
-    """Tell whether a target encoder deals rows by chance, and takes its seed with its folds only.
+def _is_unseeded_encoder(value: Any) -> bool:
+    """Return True for a target encoder that shuffles without a seed.
 
-    Its ``random_state`` is deprecated since scikit-learn 1.9; before, it is None if it is open.
+    Its ``random_state`` is deprecated since scikit-learn 1.9: the seed is set through ``cv``.
     """
     if not isinstance(value, TargetEncoder) or getattr(value, "shuffle", True) is False:
         return False
@@ -134,6 +134,6 @@ def _is_open_encoder(value: Any) -> bool:
 
 
 def _folds(encoder: TargetEncoder, classes: bool, seed: int) -> KFold | StratifiedKFold:
-    """Return the folds that a target encoder makes of their number."""
+    """Return the seeded splitter that equals a target encoder's number of folds."""
     kind = StratifiedKFold if classes and encoder.target_type != "continuous" else KFold
     return kind(5 if encoder.cv is None else encoder.cv, shuffle=True, random_state=seed)

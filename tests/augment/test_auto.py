@@ -1,98 +1,97 @@
-"""The word auto chooses by the data, says why, and keeps its cost bounded."""
+"""The augmenter that "auto" means depends on the data."""
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.neural_network import MLPClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
 
-from leavezero import GridSearchLZO
 from leavezero.augment import (
-    Calibrated,
+    AugmenterUnion,
     CopulaAugmenter,
     ImageAugmenter,
     LabelInvariantMixup,
-    Portfolio,
-    TeacherLabeled,
+    PseudoLabeled,
     TextAugmenter,
     resolve_augmenter,
 )
-from leavezero.engine._cost import fit_seconds
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))
 Y = np.tile([0, 1], 30)
+TWO_TYPES = {GaussianNB, DecisionTreeClassifier}
 
 
 @pytest.mark.parametrize(
-    ("X", "y", "dear", "kind", "reason"),
+    ("X", "y", "kind", "reason"),
     [
-        (X, Y, True, Calibrated, "fits are dear enough for teachers and references"),
-        (X, Y, False, Portfolio, "fits are cheap"),
-        (X, X[:, 0], True, TeacherLabeled, "y is numbers"),
-        (X, X[:, 0], False, Portfolio, "y is numbers"),
-        (X, np.column_stack([Y, Y]), True, Portfolio, "several outputs"),
-        (np.where(X > 1, np.nan, X), Y, False, CopulaAugmenter, "X has gaps"),
-        (pd.DataFrame({"a": ["x", "y"] * 30}), Y, False, CopulaAugmenter, "not numbers"),
-        (np.array([["x", "1"], ["y", "2"]] * 30), Y, False, CopulaAugmenter, "not numbers"),
-        (np.array([[1.0, None], [2.0, 3.0]] * 30), Y, False, CopulaAugmenter, "X has gaps"),
-        (X.tolist(), Y, False, Portfolio, "fits are cheap"),
-        (sparse.csr_matrix(X), Y, True, TeacherLabeled, "X is sparse"),
-        (sparse.csr_matrix(X), Y, False, LabelInvariantMixup, "X is sparse"),
-        (["a b"] * 60, Y, True, TeacherLabeled, "X is text"),
-        (["a b"] * 60, Y, False, TextAugmenter, "X is text"),
-        (RNG.random((60, 4, 4)), Y, True, ImageAugmenter, "X holds images"),
-        (np.tile(X, (100, 1)), np.tile(Y, 100), True, Portfolio, "rows or columns are many"),
+        (X, Y, AugmenterUnion, "X is numeric and complete"),
+        (X.tolist(), Y, AugmenterUnion, "X is numeric and complete"),
+        (X, X[:, 0], AugmenterUnion, "X is numeric and complete"),
+        (X, np.column_stack([Y, Y]), AugmenterUnion, "X is numeric and complete"),
+        (np.where(X > 1, np.nan, X), Y, CopulaAugmenter, "missing values or non-numeric"),
+        (pd.DataFrame({"a": ["x", "y"] * 30}), Y, CopulaAugmenter, "non-numeric columns"),
+        (np.array([["x", "1"], ["y", "2"]] * 30), Y, CopulaAugmenter, "non-numeric columns"),
+        (np.array([[1.0, None], [2.0, 3.0]] * 30), Y, CopulaAugmenter, "missing values"),
+        (sparse.csr_matrix(X), Y, LabelInvariantMixup, "X is sparse"),
+        (["a b"] * 60, Y, TextAugmenter, "X is text"),
+        (RNG.random((60, 4, 4)), Y, ImageAugmenter, "X has images"),
     ],
 )
-def test_the_choice_follows_the_data(X, y, dear, kind, reason):
-    """And the reason is one line."""
-    choice = resolve_augmenter("auto", X, y, dear=dear)
-    assert isinstance(choice.augmenter, kind)
-    assert reason in choice.reason
+def test_auto_depends_on_the_data(X, y, kind, reason):
+    resolved = resolve_augmenter("auto", X, y)
+    assert type(resolved.augmenter) is kind
+    assert reason in resolved.reason
+    resolved.augmenter.fit(X, y).sample(5, random_state=0)
 
 
-def test_groups_are_never_left_out_row_by_row():
-    """Reference models would see the rest of the group."""
-    choice = resolve_augmenter("auto", X, Y, groups=Y)
-    assert isinstance(choice.augmenter, Portfolio)
-    assert "groups" in choice.reason
+def test_auto_does_not_depend_on_the_candidates_of_numeric_tables():
+    for types in ((), {RandomForestClassifier}, TWO_TYPES):
+        resolved = resolve_augmenter("auto", X, Y, candidate_types=types)
+        assert isinstance(resolved.augmenter, AugmenterUnion)
 
 
-def test_the_search_says_what_it_chose_and_why(capsys):
-    """And how long it took."""
-    GridSearchLZO(LogisticRegression(), {"C": [1]}, verbose=1).fit(X, Y)
-    chosen, took, _ = capsys.readouterr().out.replace("\n  ", " ").splitlines()
-    assert chosen.startswith("GridSearchLZO: V is drawn by Portfolio")
-    assert chosen.endswith("because X is complete numbers, and fits are cheap.")
-    assert took.startswith("GridSearchLZO: drawing V took ")
+@pytest.mark.parametrize("table", [["a b", "a c"] * 30, RNG.random((60, 4, 4)), X])
+def test_auto_generates_any_kind_of_table_from_pseudo_labels(table):
+    few = np.where(np.arange(60) < 20, Y, -1)
+    augmenter = resolve_augmenter("auto", table, few, unlabeled=-1).augmenter
+    assert isinstance(augmenter, PseudoLabeled)
+    assert len(augmenter.fit(table, few).sample(10, random_state=0)) == 10
 
 
-def test_dear_searches_get_reference_models():
-    """Their fits are counted."""
-    forest = RandomForestClassifier(200)
-    search = GridSearchLZO(forest, {"max_depth": list(range(2, 9))}, n_replicates=2)
-    search.estimator = RandomForestClassifier(60)  # fitted: 60 trees; guessed: 60 trees
-    search.fit(X, Y)
-    assert search.fits_["candidate"] == 7
-    assert search.n_fits_ == sum(search.fits_.values())
+def categorical(n_categorical, n_numeric):
+    words = {f"w{i}": RNG.choice(["a", "b", "c"], 60) for i in range(n_categorical)}
+    numbers = {f"x{i}": RNG.normal(size=60) for i in range(n_numeric)}
+    return pd.DataFrame(words | numbers)
 
 
 @pytest.mark.parametrize(
-    ("cheap", "dear"),
+    ("X", "y", "options"),
     [
-        (LogisticRegression(), SVC()),
-        (SVC(), RandomForestClassifier()),
-        (Ridge(), MLPClassifier()),
-        (LogisticRegression(), make_pipeline(StandardScaler(), RandomForestClassifier())),
-        (RandomForestClassifier(10), RandomForestClassifier(100)),
+        (categorical(1, 1), Y, {}),
+        (categorical(0, 3), Y, {}),
+        (categorical(3, 0), Y, {"candidate_types": {GaussianNB}}),
+        (categorical(3, 0), Y, {"groups": np.arange(60) // 2}),
+        (categorical(3, 0), X[:, 0], {}),
     ],
+    ids=["half categorical", "numeric", "one candidate type", "groups", "regression"],
 )
-def test_the_guess_of_cost_has_the_right_order(cheap, dear):
-    """At 500 rows and 20 columns."""
-    assert fit_seconds(cheap, 500, 20) < fit_seconds(dear, 500, 20)
+def test_mixup_is_added_only_for_mostly_categorical_tables_and_several_types(X, y, options):
+    both = resolve_augmenter("auto", categorical(3, 2), Y, candidate_types=TWO_TYPES)
+    assert [type(a) for a in both.augmenter.augmenters] == [CopulaAugmenter, LabelInvariantMixup]
+    assert both.reason == "most columns of X are categorical"
+    other = resolve_augmenter("auto", X, y, **({"candidate_types": TWO_TYPES} | options)).augmenter
+    assert LabelInvariantMixup not in map(type, getattr(other, "augmenters", [other]))
+
+
+@pytest.mark.parametrize("augmenter", ["mixup", None, object()])
+def test_other_objects_are_rejected(augmenter):
+    with pytest.raises(ValueError, match='augmenter must be "auto" or an object with fit'):
+        resolve_augmenter(augmenter, X, Y)
+
+
+def test_an_augmenter_is_returned_as_it_is():
+    mixup = LabelInvariantMixup()
+    assert resolve_augmenter(mixup, X, Y).augmenter is mixup

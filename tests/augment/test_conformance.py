@@ -1,4 +1,4 @@
-"""Every augmenter keeps the public promises, for every kind of input that it declares."""
+"""All augmenters pass check_augmenter, for every kind of data that they support."""
 
 import numpy as np
 import pandas as pd
@@ -10,22 +10,21 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from leavezero.augment import (
-    Calibrated,
-    Chain,
+    AugmenterPipeline,
+    AugmenterUnion,
+    BiasCorrected,
     CopulaAugmenter,
+    DensityRatioWeighted,
     FunctionAugmenter,
     GaussianAugmenter,
     GaussianMixtureAugmenter,
     ImageAugmenter,
     LabelInvariantMixup,
-    NeighborLabelAugmenter,
     NeighborMixup,
     OrthogonalTransform,
-    Portfolio,
     ResamplerAugmenter,
-    TeacherLabeled,
+    SoftLabeled,
     TextAugmenter,
-    Weighted,
 )
 from leavezero.testing import check_augmenter
 
@@ -33,25 +32,24 @@ pytestmark = pytest.mark.filterwarnings("ignore::leavezero.exceptions.SmallClass
 
 
 def jitter(X, y, n_samples, rng):
-    """Draw given rows a class at a time, and move them a little."""
+    """Add noise to training rows."""
     rows = np.sort(rng.integers(len(y), size=n_samples))
     return (X[rows] + 0.1 * rng.normal(size=(n_samples, X.shape[1]))).astype(X.dtype), y[rows]
 
 
 class Wiggler:
-    """An over-sampler of a stranger's, without parameters."""
+    """A third-party over-sampler without parameters."""
 
     def fit_resample(self, X, y):
         moved = X + np.random.default_rng(0).normal(size=X.shape).astype(X.dtype)
         return np.vstack([X, moved]), np.append(y, y)
 
 
-TEACHERS = [LogisticRegression(), GaussianNB(), KNeighborsClassifier(3)]
+LABEL_MODELS = [LogisticRegression(), GaussianNB(), KNeighborsClassifier(3)]
 TABLES = [
     LabelInvariantMixup(),
     NeighborMixup(),
     NeighborMixup(n_neighbors=3),
-    NeighborLabelAugmenter(),
     CopulaAugmenter(),
     CopulaAugmenter("empirical"),
     GaussianAugmenter(),
@@ -62,13 +60,13 @@ TABLES = [
 
 
 @pytest.mark.parametrize("augmenter", TABLES, ids=repr)
-def test_it_keeps_its_promises_for_all_that_it_takes(augmenter):
-    """What it declares in ``takes`` decides what it is tried on."""
+def test_table_augmenters_conform(augmenter):
+    """The data are of every kind in ``takes``."""
     check_augmenter(augmenter)
 
 
 def small_classes(rng):
-    """Two classes of numbers, and three unequal ones of strings."""
+    """Return two balanced classes, and three unbalanced ones with string labels."""
     codes = np.tile([0, 1], 20)
     return [
         (rng.normal(size=(40, 3)) + codes[:, None], codes),
@@ -79,43 +77,41 @@ def small_classes(rng):
 @pytest.mark.parametrize(
     "augmenter",
     [
-        TeacherLabeled(LabelInvariantMixup(), TEACHERS, random_state=0),
-        TeacherLabeled(CopulaAugmenter(), TEACHERS, n_folds=3, random_state=0),
-        Weighted(LabelInvariantMixup(), random_state=0),
-        Calibrated(CopulaAugmenter(), random_state=0),
-        Calibrated(TeacherLabeled(LabelInvariantMixup(), TEACHERS), random_state=0),
-        Portfolio([LabelInvariantMixup(), CopulaAugmenter()]),
-        Portfolio(
+        SoftLabeled(LabelInvariantMixup(), LABEL_MODELS, random_state=0),
+        SoftLabeled(CopulaAugmenter(), LABEL_MODELS, n_folds=3, random_state=0),
+        DensityRatioWeighted(LabelInvariantMixup(), random_state=0),
+        BiasCorrected(CopulaAugmenter(), random_state=0),
+        BiasCorrected(SoftLabeled(LabelInvariantMixup(), LABEL_MODELS), random_state=0),
+        AugmenterUnion([LabelInvariantMixup(), CopulaAugmenter()]),
+        AugmenterUnion(
             [
-                TeacherLabeled(NeighborMixup(), TEACHERS, random_state=0),
+                SoftLabeled(NeighborMixup(), LABEL_MODELS, random_state=0),
                 GaussianAugmenter(),
-                Weighted(CopulaAugmenter(), random_state=0),
+                DensityRatioWeighted(CopulaAugmenter(), random_state=0),
             ]
         ),
-        Chain([LabelInvariantMixup(), CopulaAugmenter()]),
+        AugmenterPipeline([LabelInvariantMixup(), CopulaAugmenter()]),
         FunctionAugmenter(jitter),
     ],
     ids=lambda a: type(a).__name__,
 )
-def test_what_is_built_from_others_keeps_the_promises(augmenter, rng):
-    """Whatever draws the rows."""
+def test_composed_augmenters_conform(augmenter, rng):
     check_augmenter(augmenter, small_classes(rng))
 
 
-def test_over_samplers_keep_the_promises(rng):
-    """An over-sampler without a seed draws from the same new rows in another order."""
+def test_over_samplers_conform(rng):
+    """An over-sampler without a seed: the order of its rows depends on the seed."""
     check_augmenter(ResamplerAugmenter(Wiggler()), small_classes(rng))
 
 
 @pytest.mark.parametrize("name", ["SMOTE", "ADASYN"])
-def test_imbalanced_learn_keeps_the_promises(name, rng):
-    """Install imbalanced-learn to run it: it is no dependency of ours."""
+def test_over_samplers_of_imbalanced_learn_conform(name, rng):
     over_sampling = pytest.importorskip("imblearn.over_sampling", reason="imbalanced-learn")
     resampler = getattr(over_sampling, name)()
     check_augmenter(ResamplerAugmenter(resampler), small_classes(rng))
 
 
-def test_images_keep_the_promises(rng):
+def test_images_conform(rng):
     """Flat, and with channels."""
     y = np.tile([0, 1], 10)
     flat = rng.integers(0, 255, size=(20, 48)).astype(np.float64)
@@ -124,16 +120,14 @@ def test_images_keep_the_promises(rng):
     check_augmenter(ImageAugmenter((4, 4, 3), every), [(flat, y)])
 
 
-def test_images_come_back_in_their_shape(rng):
-    """Rows of four dimensions too."""
+def test_images_keep_their_shape(rng):
     X = rng.random((10, 5, 6, 3))
     V = ImageAugmenter((5, 6, 3)).fit(X, np.tile([0, 1], 5)).sample(7, 0)
     assert V.X.shape == (7, 5, 6, 3)
     assert V.X.min() >= X.min()
 
 
-def test_teachers_label_mixed_tables_sparse_matrices_text_and_numbers(rng):
-    """The features that they learn from are made from any table."""
+def test_label_models_support_mixed_tables_sparse_matrices_text_and_regression(rng):
     frame = pd.DataFrame({"a": rng.normal(size=60), "b": rng.choice(["x", "y"], 60)})
     y = np.tile([0, 1], 30)
     texts = [f"{'good' if label else 'bad'} {rng.choice(['film', 'book'])}" for label in y]
@@ -143,9 +137,9 @@ def test_teachers_label_mixed_tables_sparse_matrices_text_and_numbers(rng):
         (LabelInvariantMixup(), matrix),
         (TextAugmenter(), texts),
     ):
-        V = TeacherLabeled(augmenter, random_state=0).fit(X, y).sample(10, 0)
-        assert V.posterior.shape == (10, 2)
-    V = TeacherLabeled(LabelInvariantMixup(), random_state=0)
+        V = SoftLabeled(augmenter, random_state=0).fit(X, y).sample(10, 0)
+        assert V.class_probabilities.shape == (10, 2)
+    V = SoftLabeled(LabelInvariantMixup(), random_state=0)
     numbers = rng.normal(size=60)
     assert V.fit(frame, numbers).sample(10, 0).y.shape == (10,)
     assert V.fit(frame, np.column_stack([numbers, -numbers])).sample(10, 0).y.shape == (10, 2)
@@ -157,17 +151,15 @@ def test_teachers_label_mixed_tables_sparse_matrices_text_and_numbers(rng):
         GaussianMixtureAugmenter(),
         CopulaAugmenter(),
         NeighborMixup(),
-        NeighborLabelAugmenter(),
         OrthogonalTransform(),
     ],
     expected_failed_checks=lambda augmenter: (
         {}
-        if "a sparse matrix" in augmenter.takes
+        if "sparse matrices" in augmenter.takes
         else {
-            "check_sample_weight_equivalence_on_sparse_data": "run by 1.6 whatever the sparse tag"
+            "check_sample_weight_equivalence_on_sparse_data": "version 1.6 ignores the sparse tag"
         }
     ),
 )
 def test_scikit_learn_checks(estimator, check):
-    """The augmenters of tables are estimators in scikit-learn's own sense."""
     check(estimator)

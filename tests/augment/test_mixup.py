@@ -1,4 +1,4 @@
-"""The paper's augmentation keeps the label marginal and stays between its parents."""
+"""Label-invariant mix-up (Algorithm 2 of the paper)."""
 
 import numpy as np
 import pandas as pd
@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leavezero import LabelInvariantMixup
-from leavezero.augment._strata import quotas
+from leavezero.augment._table_augmenter import quotas
 from leavezero.exceptions import SmallClassWarning
 from leavezero.testing import check_augmenter
 
@@ -21,14 +21,13 @@ def data_with(sizes, n_columns=3):
 
 
 @pytest.mark.parametrize("alpha", [0.01, 1.0, 50.0])
-def test_it_is_an_augmenter(alpha):
-    """All public promises hold, near one parent and in the middle."""
+def test_mixup_conforms(alpha):
     check_augmenter(LabelInvariantMixup(alpha=alpha))
 
 
 @given(class_sizes, st.integers(1, 300), st.integers(0, 2**32))
-def test_label_counts_are_those_of_the_data_rounded_by_largest_remainder(sizes, m, seed):
-    """V's counts are D's times m / n, up to the largest remainders."""
+def test_label_counts_are_rounded_by_largest_remainder(sizes, m, seed):
+    """The counts are those of the training data times m / n."""
     X, y = data_with(sizes)
     counts = np.bincount(LabelInvariantMixup().fit(X, y).sample(m, seed).y, minlength=len(sizes))
     exact = np.array(sizes) * m / len(y)
@@ -41,22 +40,22 @@ def test_label_counts_are_those_of_the_data_rounded_by_largest_remainder(sizes, 
 
 
 @given(class_sizes, st.floats(0.05, 20), st.integers(0, 2**32))
-def test_every_row_lies_between_its_two_origins(sizes, alpha, seed):
+def test_every_row_lies_between_its_two_source_rows(sizes, alpha, seed):
     """X - x_k is a multiple in [0, 1] of x_j - x_k, for two different rows of one class."""
     X, y = data_with(sizes)
     V = LabelInvariantMixup(alpha).fit(X, y).sample(40, seed)
-    first, second = X[V.origins[:, 0]], X[V.origins[:, 1]]
-    assert np.all(V.origins[:, 0] != V.origins[:, 1])
-    assert np.array_equal(y[V.origins[:, 0]], V.y)
-    assert np.array_equal(y[V.origins[:, 1]], V.y)
+    first, second = X[V.source_rows[:, 0]], X[V.source_rows[:, 1]]
+    assert np.all(V.source_rows[:, 0] != V.source_rows[:, 1])
+    assert np.array_equal(y[V.source_rows[:, 0]], V.y)
+    assert np.array_equal(y[V.source_rows[:, 1]], V.y)
     step = first - second
     weight = ((V.X - second) * step).sum(axis=1) / (step**2).sum(axis=1)
     assert np.all((weight >= -1e-9) & (weight <= 1 + 1e-9))
     np.testing.assert_allclose(V.X, second + weight[:, None] * step, atol=1e-9)
 
 
-def test_the_weights_have_the_variance_of_beta():
-    """Var Beta(a, a) = 1 / (4 (2 a + 1)), seen on two rows at 0 and 1."""
+def test_the_mixing_weights_have_the_variance_of_beta():
+    """Var Beta(a, a) = 1 / (4 (2 a + 1)), for two rows at 0 and 1."""
     X, y = np.array([[0.0], [1.0], [5.0], [6.0]]), [0, 0, 1, 1]
     for alpha in (0.5, 1.0, 4.0):
         V = LabelInvariantMixup(alpha).fit(X, y).sample(40_000, 0)
@@ -64,8 +63,8 @@ def test_the_weights_have_the_variance_of_beta():
         assert weights.var() == pytest.approx(1 / (4 * (2 * alpha + 1)), rel=0.03)
 
 
-def test_classes_draw_from_their_own_streams():
-    """Two classes with the same rows do not get the same mixtures."""
+def test_classes_have_independent_random_streams():
+    """Two classes with equal rows do not get equal generated rows."""
     X = np.tile(np.random.default_rng(0).normal(size=(20, 2)), (2, 1))
     V = LabelInvariantMixup().fit(X, np.repeat([0, 1], 20)).sample(40, 0)
     drawn = [np.sort(V.X[V.y == label, 0]) for label in (0, 1)]
@@ -73,7 +72,6 @@ def test_classes_draw_from_their_own_streams():
 
 
 def test_a_class_of_one_row_is_copied_with_a_warning_that_names_it():
-    """There is nothing to mix it with."""
     X, y = np.arange(5.0)[:, None], ["a", "a", "a", "a", "rare"]
     with pytest.warns(SmallClassWarning, match="Class 'rare' has a single row"):
         augmenter = LabelInvariantMixup().fit(X, y)
@@ -81,8 +79,7 @@ def test_a_class_of_one_row_is_copied_with_a_warning_that_names_it():
     assert np.all(V.X[V.y == "rare"] == 4.0)
 
 
-def test_missing_cells_come_as_often_as_they_are_given():
-    """A cell is missing where the parent that is chosen for it lacks it."""
+def test_the_share_of_missing_values_is_kept():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 1))
     X[:120] = np.nan
@@ -91,8 +88,7 @@ def test_missing_cells_come_as_often_as_they_are_given():
     assert np.isnan(V.X).mean() == pytest.approx(0.3, abs=0.02)
 
 
-def test_a_frame_comes_back_as_a_frame():
-    """Names and dtypes are kept."""
+def test_column_names_and_dtypes_of_frames_are_kept():
     X = pd.DataFrame({"age": [20, 30, 40, 50], "dose": [0.1, 0.2, 0.3, 0.4]})
     V = LabelInvariantMixup().fit(X, [0, 0, 1, 1]).sample(7, 0)
     assert list(V.X.columns) == ["age", "dose"]
@@ -100,26 +96,22 @@ def test_a_frame_comes_back_as_a_frame():
 
 
 @pytest.mark.parametrize("alpha", [0, -1.0, np.inf, np.nan, "1", True])
-def test_a_wrong_alpha_is_refused(alpha):
-    """The message says what came and what to use."""
+def test_an_invalid_alpha_is_rejected(alpha):
     with pytest.raises(ValueError, match=r"alpha of LabelInvariantMixup must be a positive"):
         LabelInvariantMixup(alpha=alpha).fit([[0.0], [1.0]], [0, 0])
 
 
 @pytest.mark.parametrize("n_samples", [0, -3, 2.0, True, None])
-def test_a_wrong_number_of_rows_is_refused(n_samples):
-    """The message says what came and what to use."""
+def test_an_invalid_number_of_rows_is_rejected(n_samples):
     fitted = LabelInvariantMixup().fit([[0.0], [1.0]], [0, 0])
     with pytest.raises(ValueError, match=r"n_samples of LabelInvariantMixup\.sample must be a pos"):
         fitted.sample(n_samples)
 
 
-def test_infinity_is_refused():
-    """There is no point between infinity and a number."""
+def test_infinity_is_rejected():
     with pytest.raises(ValueError, match="X given to LabelInvariantMixup contains infinity"):
         LabelInvariantMixup().fit([[np.inf], [1.0]], [0, 0])
 
 
 def test_quotas_are_exact_for_large_numbers():
-    """Products beyond 64 bits do not overflow."""
     assert quotas(np.array([2**40, 2**40]), 2**40).tolist() == [2**39, 2**39]

@@ -1,4 +1,4 @@
-"""New documents are words of two given ones, in their order."""
+"""Mix-up of the words of two documents."""
 
 import numpy as np
 import pytest
@@ -10,25 +10,24 @@ LABELS = [0, 0, 1, 1, 1]
 
 
 @pytest.mark.parametrize("block", [1, 7])
-def test_documents_do_not_depend_on_how_many_are_drawn_at_a_time(block, monkeypatch):
-    """One draw for the words of many documents is the draw for each of them in turn."""
+def test_documents_do_not_depend_on_the_block_size(block, monkeypatch):
     whole = TextAugmenter().fit(TEXTS, LABELS).sample(60, random_state=0)
     monkeypatch.setattr(_text, "BLOCK", block)
     parts = TextAugmenter().fit(TEXTS, LABELS).sample(60, random_state=0)
     np.testing.assert_array_equal(whole.X, parts.X)
 
 
-def test_words_come_from_the_two_origins_in_their_order():
-    """A document is some words of its first origin, then some of its second, and never empty."""
+def test_words_come_from_the_two_source_documents_in_order():
+    """Some words of the first, then some of the second; never none."""
     drawn = TextAugmenter(dropout=0.6).fit(TEXTS, LABELS).sample(200, random_state=0)
-    for text, (first, second) in zip(drawn.X, drawn.origins, strict=True):
+    for text, (first, second) in zip(drawn.X, drawn.source_rows, strict=True):
         left = iter([*TEXTS[first].split(), *TEXTS[second].split()])
         assert text
         assert all(word in left for word in text.split())
 
 
 def test_a_class_of_one_document_keeps_its_words():
-    """Where a document has no other beside it, its own words are drawn, once each at most."""
+    """Each word occurs at most once."""
     with pytest.warns(UserWarning, match="its document is copied"):
         fitted = TextAugmenter().fit(TEXTS, [0, 1, 1, 1, 1])
     drawn = fitted.sample(50, random_state=0)

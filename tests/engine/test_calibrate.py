@@ -12,7 +12,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from leavezero import GridSearchLZO
 from leavezero._random import seed_sequence
-from leavezero.augment import Calibrated, CopulaAugmenter, LabelInvariantMixup, _references
+from leavezero.augment import BiasCorrected, CopulaAugmenter, LabelInvariantMixup, _references
 from leavezero.engine import draw_replicates, resolve_metric, score_replicates
 from leavezero.engine._calibrate import NUGGET, calibrate, disagreement
 
@@ -105,7 +105,7 @@ def test_memorising_is_found_out_by_any_metric_of_labels(noise, metric):
     """1-NN on noise scores far above chance on mix-ups, and at chance once calibrated."""
     model = KNeighborsClassifier(1).fit(*noise)
     scores = {}
-    for augmenter in (LabelInvariantMixup(), Calibrated(LabelInvariantMixup())):
+    for augmenter in (LabelInvariantMixup(), BiasCorrected(LabelInvariantMixup())):
         _, V = draw_replicates(
             augmenter,
             *noise,
@@ -117,7 +117,7 @@ def test_memorising_is_found_out_by_any_metric_of_labels(noise, metric):
         [found] = score_replicates(model, V, [resolve_metric(metric, "test")])
         scores[type(augmenter).__name__] = found.mean()
     assert scores["LabelInvariantMixup"] > 0.75
-    assert scores["Calibrated"] == pytest.approx(0.5, abs=0.12)
+    assert scores["BiasCorrected"] == pytest.approx(0.5, abs=0.12)
 
 
 def test_scores_of_probabilities_are_left_alone(noise):
@@ -125,7 +125,7 @@ def test_scores_of_probabilities_are_left_alone(noise):
     model = KNeighborsClassifier(5).fit(*noise)
     common = {"n_replicates": 1, "validation_size": 1.0, "owner": "test"}
     _, calibrated = draw_replicates(
-        Calibrated(CopulaAugmenter()), *noise, root=seed_sequence(0), **common
+        BiasCorrected(CopulaAugmenter()), *noise, root=seed_sequence(0), **common
     )
     [found] = score_replicates(model, calibrated, [resolve_metric("roc_auc", "test")])
     [plain] = score_replicates(
@@ -138,7 +138,7 @@ def test_scores_of_probabilities_are_left_alone(noise):
 
 def test_a_calibrated_search_repeats_with_any_number_of_workers_and_is_pickled(noise):
     """References travel to workers and to a disk."""
-    augmenter = Calibrated(LabelInvariantMixup())
+    augmenter = BiasCorrected(LabelInvariantMixup())
     one, two = (
         GridSearchLZO(
             KNeighborsClassifier(),
@@ -159,16 +159,16 @@ def test_a_calibrated_search_repeats_with_any_number_of_workers_and_is_pickled(n
 def test_what_cannot_be_calibrated_is_refused(noise):
     """Numbers, sparse tables and groups."""
     X, y = noise
-    with pytest.raises(ValueError, match="Calibrated needs one column of classes"):
-        Calibrated(CopulaAugmenter()).fit(X, X[:, 0])
-    with pytest.raises(ValueError, match="Calibrated does not take groups"):
-        Calibrated(CopulaAugmenter()).fit(X, y, groups=y)
+    with pytest.raises(ValueError, match="BiasCorrected needs one column of classes"):
+        BiasCorrected(CopulaAugmenter()).fit(X, X[:, 0])
+    with pytest.raises(ValueError, match="BiasCorrected does not take groups"):
+        BiasCorrected(CopulaAugmenter()).fit(X, y, groups=y)
 
 
 def test_many_rows_and_a_tiny_class_are_no_trouble():
     """References learn from a part of many rows; models that need more rows stay out."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(1500, 2)), np.append(np.zeros(1480, dtype=int), np.ones(20, dtype=int))
-    fitted = Calibrated(CopulaAugmenter(), random_state=0).fit(X, y)
-    assert len(fitted.references_.truth) == 1000
-    assert fitted.sample(10, 0).reference_codes.shape[0] == 10
+    fitted = BiasCorrected(CopulaAugmenter(), random_state=0).fit(X, y)
+    assert len(fitted.reference_models_.truth) == 1000
+    assert fitted.sample(10, 0).reference_predictions.shape[0] == 10

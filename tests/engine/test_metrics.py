@@ -48,7 +48,7 @@ def test_hard_labels_score_as_scikit_learn_does(model, two_classes, metric):
 def test_soft_labels_that_are_certain_are_hard_ones(model, two_classes, metric):
     """A posterior of zeros and ones changes nothing."""
     X, y = two_classes
-    soft = score(model, ValidationSet(X, y, posterior=np.eye(2)[y]), metric)
+    soft = score(model, ValidationSet(X, y, class_probabilities=np.eye(2)[y]), metric)
     np.testing.assert_allclose(soft, score(model, ValidationSet(X, y), metric), rtol=1e-6)
 
 
@@ -69,7 +69,9 @@ def test_soft_labels_average_over_draws(model, two_classes, metric):
     rng = np.random.default_rng(0)
     chance = rng.random(200)
     posterior = np.column_stack([1 - chance, chance])
-    soft = score(model, ValidationSet(X, np.zeros(200, int), posterior=posterior), metric)[0]
+    soft = score(
+        model, ValidationSet(X, np.zeros(200, int), class_probabilities=posterior), metric
+    )[0]
     many = np.tile(X, (300, 1))
     drawn = (rng.random(len(many)) < np.tile(chance, 300)).astype(int)
     assert soft == pytest.approx(score(model, ValidationSet(many, drawn), metric)[0], rel=0.02)
@@ -79,7 +81,7 @@ def test_members_count_the_same_whatever_their_size(model, two_classes):
     """The mean of the members' scores."""
     X, y = two_classes
     members = np.repeat([0, 1], [150, 50])
-    found = score(model, ValidationSet(X, y, members=members), "accuracy")[0]
+    found = score(model, ValidationSet(X, y, component=members), "accuracy")[0]
     parts = [model.score(X[members == m], y[members == m]) for m in (0, 1)]
     assert found == pytest.approx(np.mean(parts))
 

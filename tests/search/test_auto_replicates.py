@@ -13,14 +13,14 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from leavezero import (
-    Calibrated,
+    BiasCorrected,
     CandidateSearchLZO,
     GaussianMixtureAugmenter,
     GridSearchLZO,
     HalvingGridSearchLZO,
     LabelInvariantMixup,
 )
-from leavezero.augment import GivenValidationSet
+from leavezero.augment import FixedValidationSet
 from leavezero.exceptions import CandidateFailedWarning
 
 EASY = {"gamma": [1e-5, 0.05]}
@@ -91,7 +91,7 @@ def test_it_says_the_same_with_weights_and_workers():
 
 def test_it_says_the_same_with_references():
     X, Y = make_classification(60, 4, flip_y=0.1, random_state=3)
-    options = {"augmenter": Calibrated(GaussianMixtureAugmenter())}
+    options = {"augmenter": BiasCorrected(GaussianMixtureAugmenter())}
     auto = search(SVC(), NEAR, **options).fit(X, Y)
     assert auto.n_splits_ > 1
     assert_same(auto, search(SVC(), NEAR, n_replicates=auto.n_splits_, **options).fit(X, Y))
@@ -119,7 +119,7 @@ def test_no_model_need_be_handed_back():
 
 
 def test_rows_of_the_users_own_and_unseen_rows_alone_do_not_grow():
-    own = search(SVC(), NEAR, augmenter=GivenValidationSet(X[:50], Y[:50])).fit(X, Y)
+    own = search(SVC(), NEAR, augmenter=FixedValidationSet(X[:50], Y[:50])).fit(X, Y)
     assert own.n_splits_ == 1
     assert search(SVC(), NEAR, unseen="only").fit(X, Y).n_splits_ == 1
 

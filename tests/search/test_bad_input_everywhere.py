@@ -8,7 +8,7 @@ from sklearn.svm import SVC
 
 from leavezero import (
     CandidateSearchLZO,
-    GivenValidationSet,
+    FixedValidationSet,
     GridSearchLZO,
     HalvingGridSearchLZO,
     HalvingRandomSearchLZO,
@@ -96,8 +96,8 @@ def test_data_that_nothing_can_be_learned_from(make, data, message):
         ({"error_score": "ignore"}, 'error_score of {} must be a number or "raise"'),
         ({"verbose": "a"}, "verbose of {} must be an int, got 'a'. Use 0 to hear nothing"),
         ({"verbose": None}, "verbose of {} must be an int, got None"),
-        ({"augmenter": GivenValidationSet(X[:0], Y[:0])}, "augmenter of {} .* with 0 rows. Give"),
-        ({"augmenter": GivenValidationSet([], [])}, "augmenter of {} .* with 0 rows. Give"),
+        ({"augmenter": FixedValidationSet(X[:0], Y[:0])}, "augmenter of {} .* with 0 rows. Give"),
+        ({"augmenter": FixedValidationSet([], [])}, "augmenter of {} .* with 0 rows. Give"),
         ({"random_state": "seed"}, "random_state must be None, a non-negative int"),
     ],
 )

@@ -13,7 +13,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from leavezero import (
-    GivenValidationSet,
+    FixedValidationSet,
     GridSearchLZO,
     LabelInvariantMixup,
     OneStandardError,
@@ -298,7 +298,9 @@ def test_weights_of_v_come_from_origins():
     weight = np.where(np.arange(len(Y)) < 60, 1.0, 0.0)
     fitted = search(estimator=LogisticRegression(), grid={}).fit(X, Y, sample_weight=weight)
     V = fitted.validation_set_
-    means = np.where(V.origins >= 0, weight[V.origins], 0).sum(1) / (V.origins >= 0).sum(1)
+    means = np.where(V.source_rows >= 0, weight[V.source_rows], 0).sum(1) / (
+        V.source_rows >= 0
+    ).sum(1)
     model = LogisticRegression().fit(X, Y, sample_weight=weight)
     hits = model.predict(V.X) == V.y
     size = len(Y)
@@ -323,7 +325,7 @@ def test_where_v_has_no_origins_it_is_drawn_from_the_weighted_data():
 def test_the_same_rows_twice_or_with_weight_two():
     """Mix-up's V differs, but a user's own rows are scored alike."""
     X_own, y_own = load_iris(return_X_y=True)
-    V = GivenValidationSet(X_own[::2], y_own[::2])
+    V = FixedValidationSet(X_own[::2], y_own[::2])
     model = LogisticRegression(max_iter=500)
     twice = np.concatenate([X_own, X_own]), np.concatenate([y_own, y_own])
     first = GridSearchLZO(model, {"C": [0.1, 1]}, augmenter=V, unseen="off").fit(*twice)

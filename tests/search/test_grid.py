@@ -19,7 +19,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from leavezero import GridSearchLZO, LabelInvariantMixup, leave_zero_out_score
-from leavezero.augment import Calibrated
+from leavezero.augment import BiasCorrected
 
 
 @pytest.fixture
@@ -275,5 +275,5 @@ def test_a_memorising_model_looks_perfect_on_the_papers_v():
 
     assert score(augmenter=mixup, unseen="off") > 0.8
     # References that memorise tell on it, and so do the rows that it has not seen.
-    assert score(augmenter=Calibrated(mixup), unseen="off") == pytest.approx(0.5, abs=0.1)
+    assert score(augmenter=BiasCorrected(mixup), unseen="off") == pytest.approx(0.5, abs=0.1)
     assert score(augmenter=mixup) == pytest.approx(0.5, abs=0.1)

@@ -46,7 +46,7 @@ from sklearn.utils import get_tags
 
 from leavezero import (
     CandidateSearchLZO,
-    GivenValidationSet,
+    FixedValidationSet,
     GridSearchLZO,
     HalvingGridSearchLZO,
     HalvingRandomSearchLZO,
@@ -487,7 +487,7 @@ def test_groups_reach_the_augmenter_and_the_folds_and_no_candidate(data):
     search.fit(*data, groups=groups)
     assert search.best_estimator_.given_ == {}
     assert search.fits_["confirm"] == 4
-    mixed = groups[search.validation_set_.origins]
+    mixed = groups[search.validation_set_.source_rows]
     assert np.array_equal(mixed[:, 0], mixed[:, 1])
 
 
@@ -510,7 +510,7 @@ def test_whole_weights_are_repeated_rows_when_v_is_given(rng, estimator, values)
     X, y = rng.normal(size=(60, 3)), rng.integers(3, size=60)
     X_given, y_given = rng.normal(size=(30, 3)), rng.integers(3, size=30)
     weight = rng.integers(0, 4, size=60)
-    given = GivenValidationSet(X_given, y_given)
+    given = FixedValidationSet(X_given, y_given)
     weighted = grid(estimator, values, augmenter=given).fit(X, y, sample_weight=weight)
     repeated = grid(estimator, values, augmenter=given).fit(X.repeat(weight, 0), y.repeat(weight))
     for name in ("mean_test_score", "rank_test_score"):
@@ -536,7 +536,7 @@ def test_a_rows_weight_in_the_score_is_the_mean_of_its_origins(data):
     search = grid(LogisticRegression(), {"C": [0.1, 1]}, n_replicates=1)
     search.fit(*data, sample_weight=weight)
     V = search.validation_set_
-    own = weight[V.origins].mean(axis=1)
+    own = weight[V.source_rows].mean(axis=1)
     expected = accuracy_score(V.y, search.predict(V.X), sample_weight=own)
     assert search.best_score_ == pytest.approx(expected)
 
@@ -999,7 +999,7 @@ with sklearn.config_context(array_api_dispatch=True):
 def test_similarities_are_refused_with_a_way_out(data):
     """Rows cannot be drawn from a matrix of similarities."""
     kernel = data[0] @ data[0].T
-    with pytest.raises(ValueError, match=r"cannot be drawn.*GivenValidationSet\(X_validation"):
+    with pytest.raises(ValueError, match=r"cannot be drawn.*FixedValidationSet\(X_validation"):
         grid(SVC(kernel="precomputed"), {"C": [0.1, 1.0]}).fit(kernel, data[1])
 
 
@@ -1007,9 +1007,9 @@ def test_similarities_work_with_given_rows(data):
     """The results are those of the same search over features."""
     (X, y), (X_given, y_given) = (data[0][:30], data[1][:30]), (data[0][30:], data[1][30:])
     features = grid(SVC(kernel="linear"), {"C": [0.1, 1.0]})
-    features.set_params(augmenter=GivenValidationSet(X_given, y_given)).fit(X, y)
+    features.set_params(augmenter=FixedValidationSet(X_given, y_given)).fit(X, y)
     similar = grid(SVC(kernel="precomputed"), {"C": [0.1, 1.0]})
-    similar.set_params(augmenter=GivenValidationSet(X_given @ X.T, y_given)).fit(X @ X.T, y)
+    similar.set_params(augmenter=FixedValidationSet(X_given @ X.T, y_given)).fit(X @ X.T, y)
     assert similar.best_params_ == features.best_params_
     assert similar.best_score_ == features.best_score_
     assert np.array_equal(similar.predict(X_given @ X.T), features.predict(X_given))
@@ -1019,9 +1019,9 @@ def test_distances_work_with_given_rows(data):
     """As similarities do."""
     (X, y), (X_given, y_given) = (data[0][:30], data[1][:30]), (data[0][30:], data[1][30:])
     features = grid(KNeighborsClassifier(), {"n_neighbors": [3, 10]})
-    features.set_params(augmenter=GivenValidationSet(X_given, y_given)).fit(X, y)
+    features.set_params(augmenter=FixedValidationSet(X_given, y_given)).fit(X, y)
     far = grid(KNeighborsClassifier(metric="precomputed"), {"n_neighbors": [3, 10]})
-    given = GivenValidationSet(euclidean_distances(X_given, X), y_given)
+    given = FixedValidationSet(euclidean_distances(X_given, X), y_given)
     far.set_params(augmenter=given).fit(euclidean_distances(X), y)
     assert np.array_equal(far.predict(euclidean_distances(X)), features.predict(X))
 
@@ -1030,7 +1030,7 @@ def test_similarities_must_be_square():
     """The estimator's own error is part of ours."""
     kernel, y = np.zeros((10, 20)), np.arange(10) % 2
     search = grid(SVC(kernel="precomputed"), {"C": [0.1, 1.0]})
-    search.set_params(augmenter=GivenValidationSet(np.zeros((4, 20)), [0, 1, 0, 1]))
+    search.set_params(augmenter=FixedValidationSet(np.zeros((4, 20)), [0, 1, 0, 1]))
     with pytest.raises(AllCandidatesFailedError, match=r"square"):
         search.fit(kernel, y)
 
@@ -1407,7 +1407,7 @@ def test_several_metrics_each_get_their_metadata(data, search_over, calls):
         scoring = {"own": scorer, "accuracy": "accuracy"}
         search = search_over(LinearSVC(), {"C": [1]}, scoring=scoring, refit="accuracy")
         search.fit(*data, score_weights=weights, score_metadata=other)
-    origins = search.validation_set_.origins
+    origins = search.validation_set_.source_rows
     assert len(calls[0]) == 2
     for at, (n_rows, got_weights, got_other) in enumerate(calls[0]):
         rows = origins[40 * at : 40 * (at + 1)]
@@ -1422,7 +1422,7 @@ def test_a_metric_may_ask_for_metadata_and_no_weights(data, calls):
     with config_context(enable_metadata_routing=True):
         scorer = make_scorer(calls[1]).set_score_request(metadata=True)
         search = grid(LinearSVC(), {"C": [1]}, scoring=scorer).fit(*data, metadata=other)
-    first = search.validation_set_.origins[:, 0]
+    first = search.validation_set_.source_rows[:, 0]
     assert np.array_equal(np.concatenate([call[2] for call in calls[0]]), first)
     assert all(call[1] is None for call in calls[0])
 

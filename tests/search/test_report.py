@@ -19,7 +19,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from leavezero import (
     CandidateSearchLZO,
-    GivenValidationSet,
+    FixedValidationSet,
     GridSearchLZO,
     HalvingGridSearchLZO,
     LabelInvariantMixup,
@@ -120,9 +120,10 @@ def test_page_contains_rows_only_on_request(kind):
 def test_page_does_not_contain_a_fixed_validation_set():
     """It is a parameter of the augmenter, and parameters are shown."""
     X, y = blobs()
-    own = GivenValidationSet((X[:10] + 31.415926).tolist(), y[:10].tolist())
+    own = FixedValidationSet((X[:10] + 31.415926).tolist(), y[:10].tolist())
     page = neighbors(augmenter=own).fit(X, y).to_html(trust=NO_WARNING)
     assert [cell for cell in np.ravel(own.X) if f"{cell:.4f}" in page] == []
+    assert "10 rows, given by the user" in page
 
 
 def sparse_rows():
@@ -207,7 +208,7 @@ def test_code_names_further_arguments_of_fit():
 def test_notes_name_what_the_code_lacks():
     """A seed that was not set, and values without short code."""
     X, y = blobs()
-    search = neighbors(augmenter=GivenValidationSet(X, y))
+    search = neighbors(augmenter=FixedValidationSet(X, y))
     search.set_params(random_state=None).fit(X, y)
     notes = " ".join(search.summary(trust=NO_WARNING)["run"]["repeat"]["notes"])
     assert "random_state is None" in notes

@@ -73,7 +73,7 @@ def test_a_search_takes_y_with_rows_without_a_label(name):
     assert np.mean(search.predict(X) == y) > 0.75
     assert np.isfinite(search.best_score_)
     judged = type(estimator[-1] if hasattr(estimator, "steps") else estimator)
-    assert judged not in {type(labeler) for labeler in search.augmenter_.teachers_}
+    assert judged not in {type(labeler) for labeler in search.augmenter_.label_models_}
 
 
 def test_other_searches_take_it_too():
@@ -82,7 +82,7 @@ def test_other_searches_take_it_too():
     members = {name: SEMI_SUPERVISED[name] for name in ("spreading", "SMIR")}
     search = CandidateSearchLZO(members, n_replicates=2, random_state=0).fit(X, few)
     assert len(search.cv_results_["params"]) == 7
-    assert LabelSpreading not in {type(labeler) for labeler in search.augmenter_.teachers_}
+    assert LabelSpreading not in {type(labeler) for labeler in search.augmenter_.label_models_}
     drawn = RandomizedSearchLZO(
         SMIRClassifier(), {"width": [0.1, 0.2, 0.5]}, n_iter=2, n_replicates=2, random_state=0
     )
@@ -147,7 +147,7 @@ def test_settings_fitted_together_equal_plain_fits():
     ).fit(X, few)
     assert len(search.cv_results_["params"]) == 125
     V = search.validation_set_
-    members = [V.members == member for member in np.unique(V.members)]
+    members = [V.component == member for member in np.unique(V.component)]
     for at in range(0, 125, 31):
         model = SMIRClassifier(**search.cv_results_["params"][at]).fit(X, few)
         hits = model.predict(V.X) == V.y

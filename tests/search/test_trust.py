@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from leavezero import (
     CandidateSearchLZO,
-    GivenValidationSet,
+    FixedValidationSet,
     GridSearchLZO,
     HalvingGridSearchLZO,
     LabelInvariantMixup,
@@ -90,7 +90,7 @@ def test_the_same_seed_gives_the_same_report():
         (GridSearchLZO(SVC(), {"C": [1, 10]}, refit=lambda table: 0), "classes"),
         (CandidateSearchLZO({"svc": SVC(), "tree": DecisionTreeClassifier()}), "classes"),
         (HalvingGridSearchLZO(SVC(), {"C": [0.1, 1, 10]}), "classes"),
-        (GridSearchLZO(SVC(), {"C": [1, 10]}, augmenter=GivenValidationSet(*apart(60))), "classes"),
+        (GridSearchLZO(SVC(), {"C": [1, 10]}, augmenter=FixedValidationSet(*apart(60))), "classes"),
     ],
     ids=["regression", "only", "auc", "no model", "callable", "candidates", "halving", "own V"],
 )

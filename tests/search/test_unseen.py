@@ -18,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from leavezero import (
     CandidateSearchLZO,
-    GivenValidationSet,
+    FixedValidationSet,
     GridSearchLZO,
     HalvingGridSearchLZO,
     LabelInvariantMixup,
@@ -162,7 +162,7 @@ def test_every_metric_has_its_column_where_nobody_can_be_asked():
 
 def test_rows_of_the_users_own_need_no_second_witness():
     """The note says so."""
-    own = GivenValidationSet(X[:40], Y[:40])
+    own = FixedValidationSet(X[:40], Y[:40])
     search = GridSearchLZO(KNeighborsClassifier(), {}, augmenter=own).fit(X[40:], Y[40:])
     assert "rows of the user's own" in search.cv_results_["unseen_note"][0]
 

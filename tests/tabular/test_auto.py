@@ -22,7 +22,7 @@ def columns(n_words, n_numbers):
 
 def members(X, y=None, **options):
     y = np.tile(["p", "q"], N // 2) if y is None else y
-    found = resolve_augmenter("auto", X, y, **({"dear": False, "judged": KINDS} | options))
+    found = resolve_augmenter("auto", X, y, **({"candidate_types": KINDS} | options))
     return [type(one) for one in getattr(found.augmenter, "augmenters", [found.augmenter])]
 
 
@@ -32,8 +32,8 @@ def test_tables_of_mostly_words_are_drawn_in_two_ways():
     assert members(columns(3, 2)) == both
     assert members(columns(3, 2).to_numpy(dtype=object)) == both
     y = np.tile([0, 1], N // 2)
-    choice = resolve_augmenter("auto", columns(3, 0), y, dear=False, judged=KINDS)
-    assert choice.reason == "most columns of X are names, and fits are cheap"
+    choice = resolve_augmenter("auto", columns(3, 0), y, candidate_types=KINDS)
+    assert choice.reason == "most columns of X are categorical"
 
 
 @pytest.mark.parametrize(("n_words", "n_numbers"), [(1, 1), (1, 4)])
@@ -46,7 +46,7 @@ def test_numbers_groups_and_targets_of_numbers_are_drawn_as_before():
     """Only classes of single rows are drawn in two ways, and only for several kinds of models."""
     assert LabelInvariantMixup not in members(columns(0, 3))
     assert LabelInvariantMixup not in members(columns(0, 3).to_numpy())
-    assert members(columns(3, 0), judged={GaussianNB}) == [CopulaAugmenter]
+    assert members(columns(3, 0), candidate_types={GaussianNB}) == [CopulaAugmenter]
     assert members(columns(3, 0), groups=np.arange(N) // 2) == [CopulaAugmenter]
     assert members(columns(3, 0), np.random.default_rng(0).normal(size=N)) == [CopulaAugmenter]
 

@@ -1,4 +1,4 @@
-"""The public conformance check finds what it says it finds."""
+"""check_augmenter reports each violated requirement."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from leavezero.testing import check_augmenter
 
 
 class Copies(BaseEstimator):
-    """A right augmenter of a stranger's: draws given rows again."""
+    """A correct third-party augmenter: copies training rows."""
 
     def fit(self, X, y):
         self.X_, self.y_ = np.array(X), np.array(y)
@@ -23,7 +23,7 @@ class Copies(BaseEstimator):
         return self.record(rows)
 
     def record(self, rows):
-        return ValidationSet(self.X_[rows], self.y_[rows], origins=rows[:, None])
+        return ValidationSet(self.X_[rows], self.y_[rows], source_rows=rows[:, None])
 
 
 class ForgetsToReturn(Copies):
@@ -59,17 +59,17 @@ class ChangesTheDtype(Copies):
         return ValidationSet(self.X_[rows].astype(np.float16), self.y_[rows])
 
 
-class InventsGaps(Copies):
+class GeneratesNaN(Copies):
     def record(self, rows):
         return ValidationSet(self.X_[rows] * np.nan, self.y_[rows])
 
 
-class InventsLabels(Copies):
+class GeneratesUnknownLabels(Copies):
     def record(self, rows):
         return ValidationSet(self.X_[rows], np.full(len(rows), "new"))
 
 
-class DrawsOneClass(Copies):
+class GeneratesOneClass(Copies):
     def record(self, rows):
         return ValidationSet(self.X_[rows], np.full(len(rows), self.y_[0]))
 
@@ -84,12 +84,12 @@ class AlwaysTheSame(Copies):
         return super().sample(n_samples, 0)
 
 
-class NamesStrangers(Copies):
+class ReturnsWrongSources(Copies):
     def record(self, rows):
-        return ValidationSet(self.X_[rows], self.y_[rows], origins=rows[:, None] + 10**6)
+        return ValidationSet(self.X_[rows], self.y_[rows], source_rows=rows[:, None] + 10**6)
 
 
-class ForgetsWhenPickled(Copies):
+class ChangesWhenPickled(Copies):
     def __getstate__(self):
         state = super().__getstate__()
         if "X_" in state:
@@ -105,37 +105,35 @@ class ChangesItsParameter(Copies):
         return {"strength": self.strength + 1}
 
 
-def test_right_augmenters_pass():
-    """Ours and a stranger's that shares no code with it."""
+def test_correct_augmenters_pass():
     check_augmenter(LabelInvariantMixup())
     check_augmenter(Copies())
 
 
 @pytest.mark.parametrize(
-    ("augmenter", "sentence"),
+    ("augmenter", "message"),
     [
         (ForgetsToReturn(), "does not return the augmenter"),
-        (ChangesTheData(), "changes the data"),
+        (ChangesTheData(), "changes the training data"),
         (SamplesUnfitted(), "before fit does not raise NotFittedError"),
         (ReturnsATuple(), "returns a tuple"),
         (LosesRows(), "returns 0 rows"),
         (ChangesTheDtype(), "turns float64 into float16"),
-        (InventsGaps(), "invents missing or infinite cells"),
-        (InventsLabels(), "invents labels"),
-        (DrawsOneClass(), "are expected"),
-        (IgnoresTheSeed(), "draws other rows with the same seed"),
-        (AlwaysTheSame(), "draws the same rows with another seed"),
-        (NamesStrangers(), "names origins that are no given rows"),
-        (ForgetsWhenPickled(), "draws other rows after pickling"),
+        (GeneratesNaN(), "generates missing or infinite values"),
+        (GeneratesUnknownLabels(), "generates unknown labels"),
+        (GeneratesOneClass(), "rows of the classes .* instead of"),
+        (IgnoresTheSeed(), "generates different rows with the same seed"),
+        (AlwaysTheSame(), "generates the same rows with another seed"),
+        (ReturnsWrongSources(), "returns source_rows that are not training rows"),
+        (ChangesWhenPickled(), "generates different rows after pickling"),
     ],
 )
-def test_each_broken_promise_is_named(augmenter, sentence):
-    """The sentence says which promise is broken."""
-    with pytest.raises(AssertionError, match=sentence):
+def test_each_violation_is_reported(augmenter, message):
+    with pytest.raises(AssertionError, match=message):
         check_augmenter(augmenter)
 
 
-def test_a_parameter_that_is_not_stored_is_found():
-    """scikit-learn's clone refuses it already."""
+def test_a_changed_parameter_is_reported():
+    """By clone of scikit-learn."""
     with pytest.raises((AssertionError, RuntimeError)):
         check_augmenter(ChangesItsParameter())

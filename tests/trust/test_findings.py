@@ -11,9 +11,9 @@ from sklearn.neural_network import MLPClassifier
 
 from leavezero.augment import (
     CopulaAugmenter,
-    GivenValidationSet,
+    FixedValidationSet,
     LabelInvariantMixup,
-    TeacherLabeled,
+    SoftLabeled,
     ValidationSet,
 )
 from leavezero.trust import Ballot, Evidence, Finding, Optimism, TrustReport, examine
@@ -86,7 +86,9 @@ def test_labels_in_other_shares_are_warned_of():
     one_sided = ValidationSet(fine.V.X, np.zeros(len(fine.V), dtype=int))
     assert finding("LZ01", replace(fine, V=one_sided)).level == "warning"
     even = np.full((len(fine.V), 2), 0.5)
-    assert finding("LZ01", replace(fine, V=replace(one_sided, posterior=even))).level == "ok"
+    assert (
+        finding("LZ01", replace(fine, V=replace(one_sided, class_probabilities=even))).level == "ok"
+    )
     weight = np.where(fine.V.y == 0, 1.0, 0.1)
     assert finding("LZ01", replace(fine, V=replace(fine.V, sample_weight=weight))).level != "ok"
 
@@ -96,7 +98,7 @@ def test_numbers_are_counted_in_bins():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(200, 2)), rng.normal(size=200)
     V = ValidationSet(rng.normal(size=(500, 2)), rng.normal(size=500))
-    base = Evidence(X, y, None, V, GivenValidationSet(V.X, V.y))
+    base = Evidence(X, y, None, V, FixedValidationSet(V.X, V.y))
     assert finding("LZ01", base).level == "ok"
     assert finding("LZ01", replace(base, V=replace(V, y=V.y + 1))).level == "warning"
 
@@ -106,7 +108,7 @@ def test_rows_that_no_data_would_hold_are_told_apart():
     real = drawn()
     assert finding("LZ02", real).level == "ok"
     far = replace(real.V, X=real.V.X + 5.0)
-    own = replace(real, V=far, augmenter=GivenValidationSet(far.X, far.y))
+    own = replace(real, V=far, augmenter=FixedValidationSet(far.X, far.y))
     assert finding("LZ02", own).level == "note"
     assert finding("LZ02", own).figure > 0.95
 
@@ -115,10 +117,10 @@ def test_copies_leak_and_generated_rows_do_not():
     """LZ03 is 0 for copies and about 1 for fresh rows."""
     X, y = made(n_columns=12)
     copies = Evidence(X, y, np.array([0, 1]), ValidationSet(X[:50], y[:50]), None)
-    copies = replace(copies, augmenter=GivenValidationSet(X[:50], y[:50]))
+    copies = replace(copies, augmenter=FixedValidationSet(X[:50], y[:50]))
     assert finding("LZ03", copies).figure == 0.0
     fresh = made(400, 12, seed=1)
-    own = replace(copies, V=ValidationSet(*fresh), augmenter=GivenValidationSet(*fresh))
+    own = replace(copies, V=ValidationSet(*fresh), augmenter=FixedValidationSet(*fresh))
     assert finding("LZ03", own).figure == pytest.approx(1.0, abs=0.1)
     mixup = LabelInvariantMixup().fit(X, y)
     mixed = replace(copies, V=mixup.sample(300, 0), augmenter=mixup)
@@ -216,7 +218,7 @@ def test_numbers_too_large_for_distances_get_a_report(size):
     rng = np.random.default_rng(0)
     X, y = X[rng.permutation(120)] * [size, 1.0, 1.0], rng.permutation(y)
     V = ValidationSet(X[:50], y[:50])
-    report = examine(Evidence(X, y, np.array([0, 1]), V, GivenValidationSet(V.X, V.y)))
+    report = examine(Evidence(X, y, np.array([0, 1]), V, FixedValidationSet(V.X, V.y)))
     for code in ("LZ03", "LZ11"):
         assert report[code].level == "not applicable"
         assert report[code].sentence == "Numbers are too large for distances between rows."
@@ -284,7 +286,7 @@ def test_times_twins_groups_and_sorted_targets_are_noticed():
 def test_teachers_of_the_winners_kind_are_noted():
     """LZ12 adds up their shares."""
     X, y = made()
-    own = TeacherLabeled(CopulaAugmenter(), teachers=[LogisticRegression()], random_state=0)
+    own = SoftLabeled(CopulaAugmenter(), label_models=[LogisticRegression()], random_state=0)
     taught = drawn(own, winner=LogisticRegression().fit(X, y))
     assert (finding("LZ12", taught).level, finding("LZ12", taught).figure) == ("note", 1.0)
     assert finding("LZ12", replace(taught, winner=MLPClassifier())).level == "ok"
@@ -305,7 +307,7 @@ def test_any_kind_of_rows_gets_a_report(X):
     """What cannot be compared is said to be not applicable."""
     y = made()[1]
     V = ValidationSet(X[:50], y[:50])
-    report = examine(Evidence(X, y, np.array([0, 1]), V, GivenValidationSet(V.X, V.y)))
+    report = examine(Evidence(X, y, np.array([0, 1]), V, FixedValidationSet(V.X, V.y)))
     assert [f.code for f in report] == CODES
 
 

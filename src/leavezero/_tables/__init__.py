@@ -1,9 +1,6 @@
-"""Any table to numbers, and back into the container that it came in."""
+"""Encode tables of any container as numeric arrays, and decode them again."""
 
-from leavezero._tables._codec import TableCodec
-from leavezero._tables._columns import ColumnKind
-from leavezero._tables._features import Featurizer
-from leavezero._tables._rows import (
+from leavezero._tables._containers import (
     count_rows,
     is_pandas,
     is_polars,
@@ -12,6 +9,8 @@ from leavezero._tables._rows import (
     stack_rows,
     take_rows,
 )
+from leavezero._tables._featurizer import Featurizer
+from leavezero._tables._table_codec import ColumnKind, TableCodec
 
 __all__ = [
     "ColumnKind",

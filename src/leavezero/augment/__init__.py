@@ -1,57 +1,62 @@
-"""Augmenters: draw a validation set from the data, before any candidate is fitted."""
+"""Augmenters: generate a validation set from the training data, before any candidate is fitted."""
 
-from leavezero.augment._around import AroundAugmenter
-from leavezero.augment._auto import Choice, resolve_augmenter
-from leavezero.augment._base import BaseAugmenter, TableAugmenter
-from leavezero.augment._calibrated import MAX_REFERENCE_ROWS, Calibrated
+from leavezero.augment._augmenter import AugmenterWrapper, BaseAugmenter
+from leavezero.augment._auto import ResolvedAugmenter, resolve_augmenter
+from leavezero.augment._bias_corrected import BiasCorrected, ReferenceModels
+from leavezero.augment._composition import AugmenterPipeline, AugmenterUnion
 from leavezero.augment._copula import CopulaAugmenter
+from leavezero.augment._density_ratio import DensityRatioWeighted
 from leavezero.augment._gaussian import GaussianAugmenter, GaussianMixtureAugmenter
 from leavezero.augment._images import ImageAugmenter
-from leavezero.augment._labelers import takes_unlabeled
 from leavezero.augment._mixup import LabelInvariantMixup, NeighborMixup
-from leavezero.augment._neighbor_label import NeighborLabelAugmenter
 from leavezero.augment._orthogonal import OrthogonalTransform
-from leavezero.augment._own import Chain, FunctionAugmenter, GivenValidationSet
-from leavezero.augment._portfolio import Portfolio
-from leavezero.augment._pseudo_labeled import LabeledOnly, PseudoLabeled, check_labels, labeled_rows
-from leavezero.augment._references import References
+from leavezero.augment._pseudo_labels import (
+    LabeledOnly,
+    PseudoLabeled,
+    check_labels,
+    labeled_rows,
+    takes_unlabeled,
+)
 from leavezero.augment._resampler import ResamplerAugmenter
-from leavezero.augment._strata import ClassConditionalAugmenter, Stratum, StratumDraw
-from leavezero.augment._teacher_labeled import TeacherLabeled
+from leavezero.augment._soft_labels import SoftLabeled
+from leavezero.augment._table_augmenter import (
+    ClassConditionalAugmenter,
+    ClassRows,
+    ClassSample,
+    TableAugmenter,
+)
 from leavezero.augment._text import TextAugmenter
+from leavezero.augment._user_defined import FixedValidationSet, FunctionAugmenter
 from leavezero.augment._validation_set import ValidationSet
-from leavezero.augment._weighted import Weighted
 
 __all__ = [
-    "MAX_REFERENCE_ROWS",
-    "AroundAugmenter",
+    "AugmenterPipeline",
+    "AugmenterUnion",
+    "AugmenterWrapper",
     "BaseAugmenter",
-    "Calibrated",
-    "Chain",
-    "Choice",
+    "BiasCorrected",
     "ClassConditionalAugmenter",
+    "ClassRows",
+    "ClassSample",
     "CopulaAugmenter",
+    "DensityRatioWeighted",
+    "FixedValidationSet",
     "FunctionAugmenter",
     "GaussianAugmenter",
     "GaussianMixtureAugmenter",
-    "GivenValidationSet",
     "ImageAugmenter",
     "LabelInvariantMixup",
     "LabeledOnly",
-    "NeighborLabelAugmenter",
     "NeighborMixup",
     "OrthogonalTransform",
-    "Portfolio",
     "PseudoLabeled",
-    "References",
+    "ReferenceModels",
     "ResamplerAugmenter",
-    "Stratum",
-    "StratumDraw",
+    "ResolvedAugmenter",
+    "SoftLabeled",
     "TableAugmenter",
-    "TeacherLabeled",
     "TextAugmenter",
     "ValidationSet",
-    "Weighted",
     "check_labels",
     "labeled_rows",
     "resolve_augmenter",

@@ -1,37 +1,34 @@
-"""Classes as Gaussian copulas: each column keeps its own distribution."""
+"""Generate each class from a Gaussian copula: each column keeps its own distribution."""
 
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from scipy.special import ndtr, ndtri
+from scipy.stats import rankdata
 
 from leavezero._typing import Bools, Floats, Ints
-from leavezero.augment._gaussian import MAX_LEARNING_ROWS, ShrunkGaussian
-from leavezero.augment._strata import (
-    ClassConditionalAugmenter,
-    Stratum,
-    StratumDraw,
-)
+from leavezero.augment._gaussian import MAX_ROWS, ShrunkGaussian
+from leavezero.augment._table_augmenter import ClassConditionalAugmenter, ClassRows, ClassSample
 
 _MIN_ROWS = 3
 
 
 class CopulaAugmenter(ClassConditionalAugmenter):
-    """Draw each class from a Gaussian copula with a shrunk correlation.
+    """Generate each class from a Gaussian copula with a shrunk correlation.
 
-    Every column keeps the distribution that it has in its class, whatever its shape, and columns
-    depend on each other as ranks of a Gaussian do. No new row leans on a single given one. It
-    takes numbers, whole numbers, categories, times and missing cells alike. What it cannot draw is
-    a class of several clouds whose columns look alike one by one.
+    Each column keeps its distribution within the class, whatever its shape, and the ranks of
+    columns are correlated as those of a Gaussian. No generated row depends on a single training
+    row. Numbers, integers, categories, times and missing values are supported. It cannot generate
+    a class of several clusters that differ only in combinations of columns.
 
     Parameters
     ----------
     margins : {"smooth", "empirical"}, default="smooth"
-        "smooth" spreads the values of a continuous column by a narrow kernel, a quarter of the
-        standard deviation times n ** -0.2: wide ones wash out how columns depend on each other;
-        "empirical" draws values between given ones. A column with few different values is always
-        drawn from those values.
+        "smooth" adds noise to the values of a continuous column: a kernel of a quarter of the
+        standard deviation times n ** -0.2 (wider kernels weaken the correlations). "empirical"
+        interpolates between training values. A column with few distinct values is always sampled
+        from these values.
 
     Attributes
     ----------
@@ -40,11 +37,10 @@ class CopulaAugmenter(ClassConditionalAugmenter):
 
     Notes
     -----
-    A missing cell is a value like any other: it is drawn as often as it occurs in its class.
-    Categories are ordered by name, which limits what can be learned about their dependence to
-    what that order shows. At most 5,000 rows of a class are used to learn it. Classes of fewer
-    than three rows are copied, with a warning. Where the target is numbers, features and target
-    are drawn together.
+    A missing value is a value like any other: it is generated as often as it occurs in its class.
+    Categories are sorted by name, so only dependence that this order shows is kept. At most 5,000
+    rows per class are used for fitting. Classes of fewer than three rows are copied, with a
+    warning. For a regression target, features and target are generated jointly.
 
     References
     ----------
@@ -54,17 +50,16 @@ class CopulaAugmenter(ClassConditionalAugmenter):
     --------
     >>> import numpy as np
     >>> from leavezero.augment import CopulaAugmenter
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.exponential(size=(200, 2))
-    >>> V = CopulaAugmenter("empirical").fit(X, np.repeat([0, 1], 100)).sample(500, random_state=0)
-    >>> bool((V.X >= 0).all())
+    >>> X, y = np.random.default_rng(0).exponential(size=(200, 2)), np.repeat([0, 1], 100)
+    >>> validation_set = CopulaAugmenter("empirical").fit(X, y).sample(500, random_state=0)
+    >>> bool((validation_set.X >= 0).all())
     True
     """
 
-    learns_from: ClassVar[int | None] = MAX_LEARNING_ROWS
+    max_rows: ClassVar[int | None] = MAX_ROWS
     keeps_rows: ClassVar[bool] = False
     takes: ClassVar[frozenset[str]] = frozenset(
-        {"missing cells", "columns that are not numbers", "numbers as y", "several outputs"}
+        {"missing values", "non-numeric columns", "regression targets", "several outputs"}
     )
 
     def __init__(self, margins: str = "smooth") -> None:
@@ -73,51 +68,49 @@ class CopulaAugmenter(ClassConditionalAugmenter):
     def _check_parameters(self) -> None:
         if self.margins not in ("smooth", "empirical"):
             raise ValueError(
-                'margins of CopulaAugmenter must be "smooth" or "empirical", '
-                f'got {self.margins!r}. Use "smooth" for continuous columns.'
+                f'margins of CopulaAugmenter must be "smooth" or "empirical", got {self.margins!r}.'
             )
 
-    def _fit_stratum(self, stratum: Stratum) -> tuple["Margins", ShrunkGaussian] | Floats:
-        """Return what a class is drawn from: of a small one, its rows."""
-        rows: Floats = stratum.values
-        if len(stratum) < _MIN_ROWS:
-            self._warn_small(stratum, _MIN_ROWS, "its rows are copied")
+    def _fit_class(self, one: ClassRows) -> tuple["Margins", ShrunkGaussian] | Floats:
+        """Return the distribution of a class, or the rows of a small class."""
+        rows: Floats = one.values
+        if len(one) < _MIN_ROWS:
+            self._warn_small(one, _MIN_ROWS, "its rows are copied")
             return rows
         assert self._codec is not None
         discrete = np.zeros(rows.shape[1], dtype=bool)
-        discrete[: len(self._codec.columns)] = self._codec.categories | self._codec.whole
+        discrete[: len(self._codec.columns)] = self._codec.categorical | self._codec.integer
         margins = Margins.of(rows, discrete, smooth=self.margins == "smooth")
-        return margins, ShrunkGaussian.of(margins.scores(rows))
+        return margins, ShrunkGaussian.of(normal_scores(rows, margins.n_values))
 
-    def _sample_stratum(
+    def _sample_class(
         self,
-        stratum: Stratum,
+        one: ClassRows,
         fitted: tuple["Margins", ShrunkGaussian] | Floats,
         n_samples: int,
         rng: np.random.Generator,
-    ) -> StratumDraw:
+    ) -> ClassSample:
         if not isinstance(fitted, tuple):
-            return StratumDraw(fitted[rng.integers(len(fitted), size=n_samples)])
+            return ClassSample(fitted[rng.integers(len(fitted), size=n_samples)])
         margins, gaussian = fitted
         scores = gaussian.sample(n_samples, rng)
         scores -= gaussian.mean
         scores /= np.maximum(gaussian.deviations, 1e-6)
-        return StratumDraw(margins.values_at(ndtr(scores, out=scores), rng))
+        return ClassSample(margins.quantiles(ndtr(scores, out=scores), rng))
 
 
 @dataclass(frozen=True, eq=False)
 class Margins:
-    """The distributions of columns, each a line: sorted values, and steps to the next ones.
+    """The distribution of each column.
 
-    Missing cells come last; ``n_values`` are there. A column with few different values is a set of
-    atoms, without steps; a continuous one is drawn between its values and spread by a kernel of
-    its width.
+    Row j of ``values`` is the sorted column j, with its ``n_values[j]`` present values first. A
+    discrete column is sampled from its values, a continuous one is interpolated between them,
+    with Gaussian noise of standard deviation ``widths[j]``.
     """
 
     values: Floats
-    steps: Floats
     n_values: Ints
-    atoms: Bools
+    discrete: Bools
     widths: Floats
 
     @classmethod
@@ -125,58 +118,52 @@ class Margins:
         """Learn the distributions of columns, some of which are known to be discrete."""
         values = np.sort(rows.T, axis=1)
         n_values = np.count_nonzero(~np.isnan(values), axis=1)
-        steps = np.nan_to_num(np.diff(values, axis=1, append=np.nan), nan=0.0)
-        n_different = np.count_nonzero(steps, axis=1) + np.minimum(1, n_values)
-        atoms = discrete | (n_different <= np.maximum(10, n_values // 10))
-        steps[atoms] = 0.0
+        n_distinct = np.count_nonzero(np.diff(values, axis=1) > 0, axis=1) + 1
+        discrete = discrete | (n_distinct <= np.maximum(10, n_values // 10))
         widths = np.zeros(len(values))
-        for at in np.flatnonzero(~atoms) if smooth else ():
-            widths[at] = _kernel_width(values[at, : n_values[at]])
-        return cls(values, steps, n_values, atoms, widths)
+        if smooth and not discrete.all():
+            widths[~discrete] = _kernel_widths(values[~discrete], n_values[~discrete])
+        return cls(values, n_values, discrete, widths)
 
-    def scores(self, rows: Floats) -> Floats:
-        """Return the normal scores of the mid-ranks of the rows learned from."""
-        n_rows = len(rows)
-        ranks = np.empty(self.values.shape)
-        for line, order, values, n_values in zip(
-            ranks, np.argsort(rows.T, axis=1), self.values, self.n_values, strict=True
-        ):
-            there = values[:n_values]  # sorted, which is what makes the searches cheap
-            twice = np.searchsorted(there, there) + np.searchsorted(there, there, side="right")
-            line[order[:n_values]] = twice / 2.0
-            line[order[n_values:]] = (n_values + n_rows) / 2.0
-        return ndtri(np.clip(ranks.T / n_rows, 0.5 / n_rows, 1.0 - 0.5 / n_rows))
-
-    def values_at(self, ranks: Floats, rng: np.random.Generator) -> Floats:
-        """Return the values at given ranks in [0, 1]; a column a column."""
+    def quantiles(self, ranks: Floats, rng: np.random.Generator) -> Floats:
+        """Return the values of each column at ranks in [0, 1]."""
         n_columns, n_rows = self.values.shape
-        places = ranks * n_rows
-        gappy = self.n_values < n_rows
-        gone = (places >= self.n_values) & gappy if gappy.any() else None
-        places -= np.where(self.atoms, 0.0, 0.5)
-        np.clip(places, 0.0, np.maximum(self.n_values - 1, 0), out=places)
+        # One row per column: each lookup then stays within a few cached values of one column.
+        places = np.multiply(ranks.T, n_rows, order="C")
+        present = self.n_values[:, None]
+        missing = (places >= present) & (present < n_rows)
+        places -= np.where(self.discrete, 0.0, 0.5)[:, None]
+        last = np.maximum(present - 1, 0)
+        np.clip(places, 0.0, last, out=places)
         below = places.astype(np.intp)
         places -= below
-        below += n_rows * np.arange(n_columns)
-        drawn = self.values.take(below) + places * self.steps.take(below)
+        places[self.discrete] = 0.0  # no interpolation
+        first = n_rows * np.arange(n_columns)[:, None]  # in the flattened values
+        low = self.values.take(below + first)
+        places *= self.values.take(np.minimum(below + 1, last) + first) - low
+        low += places
+        low[missing] = np.nan
+        rows = np.ascontiguousarray(low.T)
         if self.widths.any():
-            noise = rng.standard_normal(drawn.shape)
-            noise *= self.widths
-            drawn += noise
-        if gone is not None:
-            drawn[gone] = np.nan
-        return drawn
+            rows += rng.standard_normal(rows.shape) * self.widths
+        return rows
 
 
-def _kernel_width(values: Floats) -> float:
-    """Return how far a kernel spreads the sorted values of a continuous column."""
-    deviation = float(values.std())
-    between = _quantile(values, 0.75) - _quantile(values, 0.25)
-    return 0.25 * (min(deviation, between / 1.349) or deviation) * len(values) ** -0.2
+def normal_scores(rows: Floats, n_values: Ints) -> Floats:
+    """Return the normal quantiles of the mid-ranks of each column; missing values rank last."""
+    n_rows = len(rows)
+    ranks = rankdata(rows, axis=0, nan_policy="omit") - 0.5
+    missing = np.isnan(ranks)
+    if missing.any():
+        ranks[missing] = np.broadcast_to((n_values + n_rows) / 2.0, rows.shape)[missing]
+    ranks /= n_rows
+    return np.asarray(ndtri(np.clip(ranks, 0.5 / n_rows, 1.0 - 0.5 / n_rows, out=ranks)))
 
 
-def _quantile(values: Floats, share: float) -> float:
-    """Return a quantile of sorted values, as numpy's does, which costs more than a whole margin."""
-    at, part = divmod(share * (len(values) - 1), 1.0)
-    low, high = float(values[int(at)]), float(values[min(int(at) + 1, len(values) - 1)])
-    return low + (high - low) * part if part < 0.5 else high - (high - low) * (1.0 - part)
+def _kernel_widths(values: Floats, n_values: Ints) -> Floats:
+    """Return the standard deviation of the noise per column, from a robust estimate of scale."""
+    quantile = np.nanquantile if np.isnan(values).any() else np.quantile
+    lower, upper = quantile(values, [0.25, 0.75], axis=1)
+    deviation = np.nanstd(values, axis=1)
+    robust = np.minimum(deviation, (upper - lower) / 1.349)
+    return np.asarray(0.25 * np.where(robust > 0, robust, deviation) * n_values**-0.2)

@@ -1,4 +1,4 @@
-"""Classes as Gaussians: one each, or a mixture each."""
+"""Generate each class from a Gaussian, or from a mixture of Gaussians."""
 
 import warnings
 from dataclasses import dataclass
@@ -6,97 +6,163 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.covariance import ledoit_wolf_shrinkage
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.mixture import GaussianMixture
 
 from leavezero._random import integer_seed, seed_sequence
-from leavezero._typing import Floats, RandomState
-from leavezero.augment._mixture import Mixture, best_mixture
-from leavezero.augment._strata import (
-    ClassConditionalAugmenter,
-    Stratum,
-    StratumDraw,
-)
+from leavezero._typing import Bools, Floats, RandomState
+from leavezero.augment._table_augmenter import ClassConditionalAugmenter, ClassRows, ClassSample
 
-MAX_LEARNING_ROWS = 5_000  # of a class
-_NUMBERS = frozenset({"numbers as y", "several outputs"})
+MAX_ROWS = 5_000  # per class, for fitting
+MIXTURE_SIZES = (1, 2, 3, 5, 8, 13, 21, 34)
+MIN_MIXTURE_ROWS = 10
+ROWS_PER_COMPONENT = 5
+MAX_FULL_COLUMNS = 40  # for full covariances
+ROWS_PER_FULL_COLUMN = 3
+REG_COVAR = 0.02  # added to the variances of columns of variance one: keeps duplicates apart
+_TAKES = frozenset({"regression targets", "several outputs"})
 
 
 @dataclass(frozen=True, eq=False)
 class ShrunkGaussian:
-    """A Gaussian whose covariance is shrunk to a multiple of the identity (Ledoit and Wolf 2004).
+    """A Gaussian whose covariance is shrunk to a multiple of the identity (Ledoit, Wolf 2004).
 
-    The covariance is ``axes.T @ axes + floor * I``; it is never formed, so that more columns than
-    rows cost nothing extra.
+    The covariance is ``factor.T @ factor + noise * I``. It is never computed, so that memory and
+    time are linear in the number of columns if there are fewer rows than columns.
     """
 
     mean: Floats
-    axes: Floats
-    floor: float
+    factor: Floats
+    noise: float
 
     @classmethod
     def of(cls, rows: Floats) -> "ShrunkGaussian":
-        """Learn mean and covariance from rows."""
+        """Estimate mean and covariance from rows."""
         mean = rows.mean(axis=0)
-        centred = rows - mean
-        with warnings.catch_warnings():
-            # One row, or one column, has no covariance to shrink; scikit-learn says so.
-            warnings.simplefilter("ignore", UserWarning)
-            share = float(ledoit_wolf_shrinkage(centred, assume_centered=True))
-        axes = centred * np.sqrt((1.0 - share) / len(rows))
-        floor = share * float(np.mean(centred**2))
-        if len(rows) > rows.shape[1]:  # the same covariance from fewer rows, and no floor to draw
-            even = np.sqrt(floor) * np.eye(rows.shape[1])
-            axes, floor = np.linalg.qr(np.vstack([axes, even]), mode="r"), 0.0
-        return cls(mean, axes, floor)
+        centered = rows - mean
+        share = ledoit_wolf_share(centered)
+        noise = share * float(np.mean(centered**2))
+        centered *= np.sqrt((1.0 - share) / len(rows))
+        if len(rows) <= rows.shape[1]:
+            return cls(mean, centered, noise)
+        # The same covariance from a square factor, which needs fewer random numbers.
+        ridge = np.sqrt(noise) * np.eye(rows.shape[1])
+        return cls(mean, np.linalg.qr(np.vstack([centered, ridge]), mode="r"), 0.0)
 
     @cached_property
     def deviations(self) -> Floats:
         """The standard deviation of each column."""
-        return np.asarray(np.sqrt(np.sum(self.axes**2, axis=0) + self.floor))
+        return np.asarray(np.sqrt(np.sum(self.factor**2, axis=0) + self.noise))
 
     def sample(self, n_samples: int, rng: np.random.Generator) -> Floats:
-        """Draw rows."""
-        rows = rng.standard_normal((n_samples, len(self.axes))) @ self.axes + self.mean
-        if self.floor > 0:
-            rows += np.sqrt(self.floor) * rng.standard_normal(rows.shape)
+        """Generate rows."""
+        rows = rng.standard_normal((n_samples, len(self.factor))) @ self.factor
+        rows += self.mean
+        if self.noise > 0:
+            rows += np.sqrt(self.noise) * rng.standard_normal(rows.shape)
+        return rows
+
+
+def ledoit_wolf_share(centered: Floats) -> float:
+    """Return the shrinkage of Ledoit and Wolf (2004) for centered rows.
+
+    Equal to ``sklearn.covariance.ledoit_wolf_shrinkage``, which always computes products of all
+    pairs of columns; the sums of squares of ``X @ X.T`` and ``X.T @ X`` are the same.
+    """
+    n_rows, n_columns = centered.shape
+    if n_columns == 1:
+        return 0.0
+    norms = np.einsum("ij,ij->i", centered, centered)
+    product = centered @ centered.T if n_rows < n_columns else centered.T @ centered
+    mean_variance = norms.sum() / (n_rows * n_columns)
+    squares = float(np.sum(product**2)) / n_rows**2
+    # Named beta and delta in the paper: the error of the covariance, and its distance to the
+    # multiple of the identity.
+    error = (float(np.sum(norms**2)) / n_rows - squares) / (n_columns * n_rows)
+    distance = squares / n_columns - mean_variance**2
+    return float(np.clip(error / distance, 0.0, 1.0)) if error > 0 and distance > 0 else 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Mixture:
+    """A Gaussian mixture; a root is a Cholesky factor of a covariance, or standard deviations."""
+
+    weights: Floats
+    means: Floats
+    roots: Floats
+
+    @classmethod
+    def of(cls, rows: Floats, max_components: int, seed: int) -> "Mixture | None":
+        """Fit the mixture of least BIC to standardized rows; None for a single full Gaussian."""
+        n_rows, n_columns = rows.shape
+        shapes = ["diag"]
+        if 1 < n_columns <= MAX_FULL_COLUMNS and n_rows >= ROWS_PER_FULL_COLUMN * n_columns:
+            shapes.append("full")
+        most = max(1, min(max_components, n_rows // ROWS_PER_COMPONENT))
+        mixtures = [
+            GaussianMixture(size, covariance_type=shape, reg_covar=REG_COVAR, random_state=seed)
+            for shape in shapes
+            for size in MIXTURE_SIZES
+            if size <= most
+        ]
+        with warnings.catch_warnings():
+            # Fewer distinct rows than components, or 100 steps of EM were not enough.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            bics = [mixture.fit(rows).bic(rows) for mixture in mixtures]
+        best = mixtures[int(np.argmin(bics))]
+        is_full = best.covariance_type == "full"
+        if best.n_components == 1 and (is_full or n_columns == 1):
+            return None
+        root = np.linalg.cholesky if is_full else np.sqrt
+        return cls(best.weights_, best.means_, root(best.covariances_))
+
+    def sample(self, n_samples: int, rng: np.random.Generator) -> Floats:
+        """Generate rows, ordered by component."""
+        sizes = rng.multinomial(n_samples, self.weights / self.weights.sum())
+        rows = rng.standard_normal((n_samples, self.means.shape[1]))
+        stops = np.cumsum(sizes)
+        for start, stop, mean, root in zip(
+            stops - sizes, stops, self.means, self.roots, strict=True
+        ):
+            part = rows[start:stop]
+            rows[start:stop] = mean + (part * root if root.ndim == 1 else part @ root.T)
         return rows
 
 
 @dataclass(frozen=True, eq=False)
-class _Box:
-    """The scale of a class's columns, and the range of their values."""
+class _Scaler:
+    """Standardize columns; keep constant and integer columns within their range."""
 
-    shift: Floats
+    mean: Floats
     scale: Floats
-    least: Floats
-    most: Floats
+    minimum: Floats
+    maximum: Floats
+    clipped: Bools
 
     @classmethod
-    def of(cls, rows: Floats) -> "_Box":
-        scale = rows.std(axis=0)
-        return cls(
-            rows.mean(axis=0), np.where(scale > 0, scale, 1.0), rows.min(axis=0), rows.max(axis=0)
-        )
+    def of(cls, rows: Floats, integer: Bools) -> "_Scaler":
+        scale, minimum, maximum = rows.std(axis=0), rows.min(axis=0), rows.max(axis=0)
+        scale[scale == 0] = 1.0
+        return cls(rows.mean(axis=0), scale, minimum, maximum, (minimum == maximum) | integer)
 
-    def scaled(self, rows: Floats) -> Floats:
-        return (rows - self.shift) / self.scale
+    def transform(self, rows: Floats) -> Floats:
+        return (rows - self.mean) / self.scale
 
-    def unscaled(self, rows: Floats, whole: Any) -> Floats:
-        """Return drawn rows in the columns' own units; constant columns and whole numbers stay."""
-        values = rows * self.scale
-        values += self.shift
-        kept = (self.least == self.most) | whole
-        if kept.any():
-            values[:, kept] = np.clip(values[:, kept], self.least[kept], self.most[kept])
-        return values
+    def inverse_transform(self, rows: Floats) -> Floats:
+        rows *= self.scale
+        rows += self.mean
+        at = self.clipped
+        if at.any():
+            rows[:, at] = np.clip(rows[:, at], self.minimum[at], self.maximum[at])
+        return rows
 
 
 class GaussianAugmenter(ClassConditionalAugmenter):
-    """Draw each class from a Gaussian with a shrunk covariance.
+    """Generate each class from a Gaussian with a shrunk covariance.
 
-    No new row leans on a single given one, so that memorising is not rewarded; but a class that
-    is not one round cloud looks like one, and rigid models look better than they are. The
-    cheapest of the generators.
+    No generated row depends on a single training row, so memorizing is not rewarded. A class that
+    is not one ellipsoidal cluster is generated as one, and rigid models score too well. This is
+    the fastest generator.
 
     Attributes
     ----------
@@ -105,8 +171,8 @@ class GaussianAugmenter(ClassConditionalAugmenter):
 
     Notes
     -----
-    At most 5,000 rows of a class are used to learn it. A class of one row is copied, with a
-    warning. Where the target is numbers, features and target are drawn together.
+    At most 5,000 rows per class are used for fitting. A class of one row is copied, with a
+    warning. For a regression target, features and target are generated jointly.
 
     References
     ----------
@@ -117,48 +183,52 @@ class GaussianAugmenter(ClassConditionalAugmenter):
     --------
     >>> import numpy as np
     >>> from leavezero.augment import GaussianAugmenter
-    >>> rng = np.random.default_rng(0)
-    >>> X = np.vstack([rng.normal(0, 1, (50, 2)), rng.normal(5, 1, (50, 2))])
-    >>> V = GaussianAugmenter().fit(X, np.repeat(["a", "b"], 50)).sample(1000, random_state=0)
-    >>> bool(abs(V.X[V.y == "b"].mean() - 5) < 0.3)
+    >>> X = np.random.default_rng(0).normal(size=(100, 2)) + np.repeat([0, 5], 50)[:, None]
+    >>> fitted = GaussianAugmenter().fit(X, np.repeat(["a", "b"], 50))
+    >>> validation_set = fitted.sample(1000, random_state=0)
+    >>> bool(abs(validation_set.X[validation_set.y == "b"].mean() - 5) < 0.3)
     True
     """
 
-    takes: ClassVar[frozenset[str]] = _NUMBERS
-    learns_from: ClassVar[int | None] = MAX_LEARNING_ROWS
+    takes: ClassVar[frozenset[str]] = _TAKES
+    max_rows: ClassVar[int | None] = MAX_ROWS
     keeps_rows: ClassVar[bool] = False
 
-    def _fit_stratum(self, stratum: Stratum) -> tuple[_Box, ShrunkGaussian]:
-        rows = stratum.values
-        if len(stratum) == 1:
-            self._warn_small(stratum, 2, "its row is copied")
-        box = _Box.of(rows)
-        return box, ShrunkGaussian.of(box.scaled(rows))
+    def _fit_class(self, one: ClassRows) -> tuple[_Scaler, Any]:
+        if len(one) == 1:
+            self._warn_small(one, 2, "its row is copied")
+        assert self._codec is not None
+        integer = np.append(self._codec.integer, np.zeros(one.n_targets, dtype=bool))
+        scaler = _Scaler.of(one.values, integer)
+        return scaler, self._fit_distribution(scaler.transform(one.values), one.code)
 
-    def _sample_stratum(
+    def _fit_distribution(self, rows: Floats, code: int) -> Any:
+        """Fit a distribution with a method ``sample(n_samples, rng)`` to standardized rows."""
+        return ShrunkGaussian.of(rows)
+
+    def _sample_class(
         self,
-        stratum: Stratum,
-        fitted: tuple[_Box, ShrunkGaussian],
+        one: ClassRows,
+        fitted: tuple[_Scaler, Any],
         n_samples: int,
         rng: np.random.Generator,
-    ) -> StratumDraw:
-        box, gaussian = fitted
-        return StratumDraw(box.unscaled(gaussian.sample(n_samples, rng), _whole(self, stratum)))
+    ) -> ClassSample:
+        scaler, distribution = fitted
+        return ClassSample(scaler.inverse_transform(distribution.sample(n_samples, rng)))
 
 
-class GaussianMixtureAugmenter(ClassConditionalAugmenter):
-    """Draw each class from a Gaussian mixture whose size and shape are chosen by BIC.
+class GaussianMixtureAugmenter(GaussianAugmenter):
+    """Generate each class from a Gaussian mixture; BIC selects its size and shape.
 
-    No new row leans on a single given one, and a class may have several clouds. Good where the
-    columns are continuous and the rows are many for the columns; with few rows it falls back to
-    few components.
+    No generated row depends on a single training row, and a class may have several clusters. It
+    suits continuous columns and many rows per column; few rows give few components.
 
     Parameters
     ----------
     max_components : int, default=5
-        Mixtures of 1, 2, 3, 5, 8, ... components up to this number are tried.
+        Mixtures of 1, 2, 3, 5, 8, ... components up to this number are compared.
     random_state : int, RandomState, Generator or None, default=None
-        Starts the mixtures.
+        Seed of the initialization of the mixtures.
 
     Attributes
     ----------
@@ -167,10 +237,11 @@ class GaussianMixtureAugmenter(ClassConditionalAugmenter):
 
     Notes
     -----
-    Full covariances are tried where a class has at least three times as many rows as columns and
-    at most 40 columns, diagonal ones always, and no component may have fewer than five rows on
-    average. A shrunk Gaussian stands in for classes of fewer than ten rows. At most 2,000 rows of
-    a class are used to learn it.
+    The mixtures are those of :class:`sklearn.mixture.GaussianMixture`. Diagonal covariances are
+    always compared; full ones if a class has at most 40 columns and at least three times as many
+    rows. Components have at least five rows on average. A shrunk Gaussian replaces a single full
+    component, and is used for classes of fewer than ten rows. At most 2,000 rows per class are
+    used for fitting.
 
     References
     ----------
@@ -182,15 +253,14 @@ class GaussianMixtureAugmenter(ClassConditionalAugmenter):
     >>> from leavezero.augment import GaussianMixtureAugmenter
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(200, 1)) + np.repeat([0, 20, 10], [50, 50, 100])[:, None]
-    >>> y = np.repeat([0, 1], 100)
-    >>> V = GaussianMixtureAugmenter(random_state=0).fit(X, y).sample(300, random_state=0)
-    >>> bool(np.any(np.abs(V.X[V.y == 0] - 10) < 4))  # class 0 has a gap in the middle
+    >>> fitted = GaussianMixtureAugmenter(random_state=0).fit(X, np.repeat([0, 1], 100))
+    >>> validation_set = fitted.sample(300, random_state=0)
+    >>> first = validation_set.X[validation_set.y == 0]
+    >>> bool(np.any(np.abs(first - 10) < 4))  # class 0 has two clusters, at 0 and 20
     False
     """
 
-    takes: ClassVar[frozenset[str]] = _NUMBERS
-    learns_from: ClassVar[int | None] = 2_000
-    keeps_rows: ClassVar[bool] = False
+    max_rows: ClassVar[int | None] = 2_000
 
     def __init__(self, max_components: int = 5, random_state: RandomState = None) -> None:
         self.max_components = max_components
@@ -200,33 +270,13 @@ class GaussianMixtureAugmenter(ClassConditionalAugmenter):
         if not isinstance(self.max_components, int | np.integer) or self.max_components < 1:
             raise ValueError(
                 "max_components of GaussianMixtureAugmenter must be a positive int, got "
-                f"{self.max_components!r}. Use GaussianAugmenter for one Gaussian a class."
+                f"{self.max_components!r}."
             )
-        self._seeds = seed_sequence(self.random_state)
+        self._root = seed_sequence(self.random_state)
 
-    def _fit_stratum(self, stratum: Stratum) -> tuple[_Box, ShrunkGaussian | Mixture]:
-        rows = stratum.values
-        if len(stratum) == 1:
-            self._warn_small(stratum, 2, "its row is copied")
-        box = _Box.of(rows)
-        scaled = box.scaled(rows)
-        seed = integer_seed(self._seeds, "mixture", stratum.code)
-        mixture = best_mixture(scaled, self.max_components, seed) if len(rows) >= 10 else None
-        # A single full Gaussian is left to the shrunk one, which is never worse.
-        return box, mixture or ShrunkGaussian.of(scaled)
-
-    def _sample_stratum(
-        self,
-        stratum: Stratum,
-        fitted: tuple[_Box, ShrunkGaussian | Mixture],
-        n_samples: int,
-        rng: np.random.Generator,
-    ) -> StratumDraw:
-        box, model = fitted
-        return StratumDraw(box.unscaled(model.sample(n_samples, rng), _whole(self, stratum)))
-
-
-def _whole(augmenter: ClassConditionalAugmenter, stratum: Stratum) -> Any:
-    """Return which columns hold whole numbers; targets never do."""
-    assert augmenter._codec is not None
-    return np.append(augmenter._codec.whole, np.zeros(stratum.n_targets, dtype=bool))
+    def _fit_distribution(self, rows: Floats, code: int) -> ShrunkGaussian | Mixture:
+        mixture = None
+        if len(rows) >= MIN_MIXTURE_ROWS:
+            seed = integer_seed(self._root, "mixture", code)
+            mixture = Mixture.of(rows, self.max_components, seed)
+        return mixture or ShrunkGaussian.of(rows)

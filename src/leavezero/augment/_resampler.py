@@ -1,37 +1,36 @@
-"""New rows from over-samplers with ``fit_resample``."""
+"""Generate rows by over-samplers with ``fit_resample``."""
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
 from leavezero._random import integer_seed, stream
 from leavezero._tables import count_rows, plain, take_rows
-from leavezero._typing import AnyArray, Ints, Table
-from leavezero.augment._base import BaseAugmenter
-from leavezero.augment._strata import quotas
-from leavezero.augment._target import Target
+from leavezero._typing import AnyArray, Floats, Ints, Table
+from leavezero.augment._augmenter import BaseAugmenter
+from leavezero.augment._table_augmenter import quotas
 from leavezero.augment._validation_set import ValidationSet
 
 
 class ResamplerAugmenter(BaseAugmenter):
-    """Take the new rows that an over-sampler adds to the data.
+    """Use the rows that an over-sampler adds to the training data.
 
-    Any object with ``fit_resample(X, y)`` serves whose result starts with the given rows, such as
-    imbalanced-learn's SMOTE, SMOTENC and ADASYN. Every class is enlarged, not only the small ones,
-    and only the new rows are taken. SMOTE's rows lie between near rows of a class, as
-    :class:`NeighborMixup`'s do, and flatter flexible models alike.
+    Any object with ``fit_resample(X, y)`` whose result starts with the training rows can be used,
+    such as SMOTE, SMOTENC and ADASYN of imbalanced-learn. All classes are over-sampled, not only
+    the small ones, and only the added rows are used. The rows of SMOTE lie between neighbors of a
+    class and favor flexible models, as those of :class:`NeighborMixup` do.
 
     Parameters
     ----------
     resampler : object with fit_resample
-        If it has a parameter ``sampling_strategy``, it is set to the numbers of rows wanted; if it
-        has a ``random_state``, it is set at each draw.
+        Its parameters ``sampling_strategy`` and ``random_state``, if it has them, are set each
+        time that rows are sampled.
 
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
-        The classes, sorted.
+        The sorted classes.
 
     Examples
     --------
@@ -48,77 +47,69 @@ class ResamplerAugmenter(BaseAugmenter):
     def __init__(self, resampler: Any) -> None:
         self.resampler = resampler
 
-    def fit(
-        self,
-        X: Table,
-        y: AnyArray,
-        *,
-        sample_weight: AnyArray | None = None,
-        groups: AnyArray | None = None,
-    ) -> Self:
-        """Keep the data; the over-sampler works when rows are drawn."""
+    def _check_parameters(self) -> None:
         if not hasattr(self.resampler, "fit_resample"):
             raise ValueError(
                 "resampler of ResamplerAugmenter must have fit_resample(X, y), got "
-                f"{self.resampler!r}. Use SMOTE() of imbalanced-learn."
+                f"{self.resampler!r}."
             )
+
+    def _fit(
+        self, X: Table, y: AnyArray, sample_weight: Floats | None, groups: Ints | None
+    ) -> None:
         if sample_weight is not None or groups is not None:
             raise ValueError(
-                "ResamplerAugmenter takes neither sample_weight nor groups: an over-sampler "
-                "does not honour them. Use LabelInvariantMixup."
+                "ResamplerAugmenter supports neither sample_weight nor groups. "
+                "Use LabelInvariantMixup."
             )
-        target = Target.of(y, type(self).__name__)
-        if target.kind != "classes":
+        if self._target.kind != "classes":
             raise ValueError(
-                "ResamplerAugmenter needs one column of classes as y. Use LabelInvariantMixup."
+                "ResamplerAugmenter requires one column of classes as y. Use LabelInvariantMixup."
             )
         self._X, self._y = X, np.asarray(y)
-        self.classes_: AnyArray = np.asarray(target.labels)
-        self._counts = np.bincount(target.codes)
-        return self
+        self._counts = np.bincount(self._target.codes)
 
-    def _draw(self, n_samples: int, root: np.random.SeedSequence) -> ValidationSet:
-        wanted = quotas(self._counts, n_samples)
-        resampler = self._seeded(wanted, root)
-        X, y = resampler.fit_resample(self._X, self._y)
-        n_given = len(self._y)
-        new_X, new_y = take_rows(X, slice(n_given, None)), np.asarray(y)[n_given:]
-        if count_rows(new_X) == 0:
+    def _sample(self, n_samples: int, root: np.random.SeedSequence) -> ValidationSet:
+        sizes = quotas(self._counts, n_samples)
+        X, y = self._configured(sizes, root).fit_resample(self._X, self._y)
+        n_rows = len(self._y)
+        X_new, y_new = take_rows(X, slice(n_rows, None)), np.asarray(y)[n_rows:]
+        if count_rows(X_new) == 0:
             raise ValueError(
-                f"{self.resampler!r} returned no new rows. Give an over-sampler that adds rows to "
-                "every class, such as SMOTE() of imbalanced-learn."
+                f"{self.resampler!r} returned no new rows. Use an over-sampler that adds rows to "
+                "every class, such as SMOTE of imbalanced-learn."
             )
         rng = stream(root, "rows")
         chosen = np.concatenate(
             [
-                self._some_of(np.flatnonzero(new_y == label), int(size), label, rng)
-                for label, size in zip(self.classes_, wanted, strict=True)
+                self._choose(np.flatnonzero(y_new == label), int(size), label, rng)
+                for label, size in zip(self.classes_, sizes, strict=True)
             ]
         )
         chosen = chosen[stream(root, "order").permutation(n_samples)]
-        return ValidationSet(take_rows(new_X, chosen), new_y[chosen])
+        return ValidationSet(take_rows(X_new, chosen), y_new[chosen])
 
-    def _seeded(self, wanted: Ints, root: np.random.SeedSequence) -> Any:
-        """Return a copy of the over-sampler that enlarges every class, with its own seed."""
+    def _configured(self, sizes: Ints, root: np.random.SeedSequence) -> Any:
+        """Return a seeded clone of the over-sampler that adds rows to every class."""
         if not hasattr(self.resampler, "get_params"):
             return self.resampler
         resampler = clone(self.resampler)
         params = resampler.get_params()
         if "sampling_strategy" in params:
-            # At least twice the rows: adaptive over-samplers make none where few are asked for.
-            totals = self._counts + np.maximum(wanted, self._counts)
-            goals = {plain(k): int(v) for k, v in zip(self.classes_, totals, strict=True)}
-            resampler.set_params(sampling_strategy=goals)
+            # At least twice the rows: adaptive over-samplers add none if few are requested.
+            totals = self._counts + np.maximum(sizes, self._counts)
+            strategy = {plain(k): int(n) for k, n in zip(self.classes_, totals, strict=True)}
+            resampler.set_params(sampling_strategy=strategy)
         if "random_state" in params:
             resampler.set_params(random_state=integer_seed(root, "resampler"))
         return resampler
 
-    def _some_of(self, rows: Ints, size: int, label: Any, rng: np.random.Generator) -> Ints:
-        """Return as many new rows of a class as wanted; again where there are too few."""
+    def _choose(self, rows: Ints, size: int, label: Any, rng: np.random.Generator) -> Ints:
+        """Choose new rows of a class, with replacement if there are too few."""
         if size and not len(rows):
             raise ValueError(
-                f"{self.resampler!r} returned no new rows of class {plain(label)!r}. Give an "
-                "over-sampler that adds rows to every class, such as SMOTE() of imbalanced-learn."
+                f"{self.resampler!r} returned no new rows of class {plain(label)!r}. Use an "
+                "over-sampler that adds rows to every class, such as SMOTE of imbalanced-learn."
             )
         if size <= len(rows):
             return rng.permutation(rows)[:size]

@@ -70,7 +70,7 @@ def targets_of(V: Any, target: Target, rng: np.random.Generator) -> Target:
         numbers = np.asarray(V.y, dtype=np.float64).reshape(len(V.y), -1)
         return Target(np.zeros(len(numbers), dtype=np.intp), None, numbers)
     assert target.labels is not None
-    posterior = getattr(V, "posterior", None)
+    posterior = getattr(V, "class_probabilities", None)
     if posterior is not None:
         known = np.unique(target.codes)
         bounds = np.cumsum(posterior, axis=1)

@@ -2,7 +2,6 @@
 
 from leavezero.engine._conclude import Conclusion, Confirmation, conclude, witness_of
 from leavezero.engine._confirm import make_folds
-from leavezero.engine._cost import fits_are_dear
 from leavezero.engine._draw import Replicates, draw_more, draw_replicates, replicate_size
 from leavezero.engine._finals import both_heard, with_finals
 from leavezero.engine._groups import Task, plan_of
@@ -84,7 +83,6 @@ __all__ = [
     "draw_more",
     "draw_replicates",
     "finished",
-    "fits_are_dear",
     "identity",
     "in_blocks",
     "judge",

@@ -119,7 +119,7 @@ def witness_of(
         n_units = splits.shape[1]
         size, weights = len(V) // n_units, np.full(n_units, 1 / n_units)
         return Witness(splits, weights, bias, n_given, size, given=replicates.given)
-    weights, origins = _unit_weights(replicates, metric), V.origins
+    weights, origins = _unit_weights(replicates, metric), V.source_rows
     if kept_rows is not None:
         weights = weights[kept_rows] / weights[kept_rows].sum()
         origins = None if origins is None else origins[kept_rows]
@@ -203,7 +203,7 @@ def _ballot(
 
 def _member_scores(job: Job, witness: Witness) -> Floats | None:
     """Return what each member of a portfolio says of each candidate; None if there is one."""
-    members = job.replicates.rows.members
+    members = job.replicates.rows.component
     if members is None or witness.unit_rows > 1:
         return None
     members = members if job.kept_rows is None else members[job.kept_rows]

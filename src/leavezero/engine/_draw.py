@@ -13,7 +13,7 @@ from sklearn.base import clone
 from leavezero._random import integer_seed, stream, with_seed
 from leavezero._tables import count_rows
 from leavezero._typing import AnyArray, Floats, Ints, Table
-from leavezero.augment import References, ValidationSet
+from leavezero.augment import ReferenceModels, ValidationSet
 from leavezero.engine._threads import limited_threads
 
 Lines = Callable[[AnyArray], AnyArray]
@@ -31,7 +31,7 @@ class Replicates:
     rows: ValidationSet
     n_replicates: int
     classes: AnyArray | None = None
-    references: References | None = None
+    references: ReferenceModels | None = None
     given: bool = False  # the user's own rows, not drawn
     weighted: bool = False  # drawn from weighted data
     calibrations: dict[str, Any] = field(default_factory=dict, repr=False)  # by metric
@@ -41,7 +41,7 @@ class Replicates:
     def parts(self) -> list[list[Ints]]:
         """The rows of each replicate, split by the members of a portfolio."""
         replicates = np.split(np.arange(len(self.rows)), self.n_replicates)
-        members = self.rows.members
+        members = self.rows.component
         if members is None:
             return [[rows] for rows in replicates]
         return [
@@ -137,11 +137,11 @@ def _draw(
     if fixed is not None:
         return fitted, Replicates(fixed, 1, classes, given=True)
     weighted = False
-    if sample_weight is not None and fitted.sample(1, stream(root, "glance")).origins is None:
+    if sample_weight is not None and fitted.sample(1, stream(root, "glance")).source_rows is None:
         fitted.fit(X, y, sample_weight=sample_weight, **given)  # V is drawn by weight instead
         weighted = True
     rows = ValidationSet.concatenate(_some(fitted, size, range(n_replicates), root))
-    references = None if rows.reference_codes is None else fitted.references_
+    references = None if rows.reference_predictions is None else fitted.reference_models_
     return fitted, Replicates(rows, n_replicates, classes, references, weighted=weighted)
 
 

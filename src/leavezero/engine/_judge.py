@@ -95,7 +95,7 @@ def _reference_scores(
     replicates: Replicates, classes: AnyArray, metric: Metric
 ) -> tuple[Floats, Floats]:
     """Return what the references score on V, and what they score on rows they have not seen."""
-    said = replicates.rows.reference_codes
+    said = replicates.rows.reference_predictions
     assert said is not None
     assert replicates.references is not None
     known = replicates.references
@@ -106,13 +106,13 @@ def _reference_scores(
         return float(_scores(speaker, rows, metric, _gains(speaker, rows, metric)).mean())
 
     on_v = np.array([score(column, replicates) for column in said.T])
-    honest = np.array([score(column, given) for column in known.honest.T])
+    honest = np.array([score(column, given) for column in known.loo_predictions.T])
     return on_v, honest
 
 
 def reference_testimony(replicates: Replicates, metric: Metric, rows: Ints | None) -> Testimony:
     """Return what both witnesses say of the reference models, and their answers to some rows."""
-    codes = replicates.rows.reference_codes
+    codes = replicates.rows.reference_predictions
     assert replicates.classes is not None
     assert codes is not None
     known = replicates.reference_scores
@@ -205,9 +205,9 @@ def _set_score(
     """Score a set of rows; soft labels count as weighted copies of a row, one for each class."""
     V, weight = replicates.rows, row_weights(replicates, metric)
     at, y, weight = rows, V.y[rows], None if weight is None else weight[rows]
-    if V.posterior is not None:
+    if V.class_probabilities is not None:
         assert replicates.classes is not None
-        soft = V.posterior[rows]
+        soft = V.class_probabilities[rows]
         row, code = np.nonzero(soft > 0)
         at, y = rows[row], replicates.classes[code]
         weight = soft[row, code] * (1.0 if weight is None else weight[row])

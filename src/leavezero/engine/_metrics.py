@@ -149,10 +149,10 @@ def zero_one_losses(
     responses: AnyArray, rows: ValidationSet, classes: AnyArray | None = None
 ) -> Floats:
     """Return 1 for each row whose label was missed, 0 for the others; a share for soft labels."""
-    if rows.posterior is not None:
+    if rows.class_probabilities is not None:
         assert classes is not None
         said = codes_of(responses, classes)
-        hit = rows.posterior[np.arange(len(said)), np.minimum(said, len(classes) - 1)]
+        hit = rows.class_probabilities[np.arange(len(said)), np.minimum(said, len(classes) - 1)]
         return (1.0 - hit).astype(np.float32)
     missed = np.asarray(responses) != np.asarray(rows.y)
     return (missed.any(axis=1) if missed.ndim == 2 else missed).astype(np.float32)
@@ -164,8 +164,8 @@ def log_losses(responses: AnyArray, rows: ValidationSet, classes: AnyArray | Non
     probabilities = np.asarray(responses, dtype=np.float64)
     tiny = np.finfo(probabilities.dtype).eps
     logs = np.log(np.clip(probabilities / probabilities.sum(axis=1, keepdims=True), tiny, 1.0))
-    if rows.posterior is not None:
-        return -np.sum(rows.posterior * logs, axis=1).astype(np.float32)
+    if rows.class_probabilities is not None:
+        return -np.sum(rows.class_probabilities * logs, axis=1).astype(np.float32)
     return -logs[np.arange(len(logs)), np.searchsorted(classes, rows.y)].astype(np.float32)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from sklearn.base import BaseEstimator, clone
 
-from leavezero._random import bears_on_seeds, with_seed
+from leavezero._random import affects_seeding, with_seed
 from leavezero._typing import Params
 
 # What a clone has beside its parameters, and may be copied with them.
@@ -75,7 +75,7 @@ def _copied(blank: Any, copies: dict[int, Any]) -> Any:
 def _may_change_others(settings: Params) -> bool:
     """Tell whether a value is an estimator, which has parameters, or bears on open seeds."""
     return any(
-        hasattr(value, "get_params") or bears_on_seeds(name, value)
+        hasattr(value, "get_params") or affects_seeding(name, value)
         for name, value in settings.items()
     )
 

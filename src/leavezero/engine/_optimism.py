@@ -68,9 +68,9 @@ def _shuffled(drawn: Replicates, root: np.random.SeedSequence, at: int) -> Repli
     """Return V with its targets in another order."""
     rows = drawn.rows
     order = stream(root, "shuffled", at).permutation(len(rows))
-    posterior = None if rows.posterior is None else rows.posterior[order]
+    posterior = None if rows.class_probabilities is None else rows.class_probabilities[order]
     return Replicates(
-        replace(rows, y=rows.y[order], posterior=posterior, reference_codes=None),
+        replace(rows, y=rows.y[order], class_probabilities=posterior, reference_predictions=None),
         1,
         drawn.classes,
     )

@@ -3,18 +3,17 @@
 from typing import Any
 
 from leavezero.augment import (
-    Calibrated,
+    AugmenterUnion,
+    BiasCorrected,
     CopulaAugmenter,
+    DensityRatioWeighted,
     GaussianAugmenter,
     GaussianMixtureAugmenter,
     ImageAugmenter,
     LabelInvariantMixup,
-    NeighborLabelAugmenter,
     NeighborMixup,
     OrthogonalTransform,
-    Portfolio,
-    TeacherLabeled,
-    Weighted,
+    SoftLabeled,
 )
 
 FOLDS = {"5-fold CV": 5, "10-fold CV": 10}
@@ -37,23 +36,18 @@ def augmenting_selectors() -> dict[str, Any]:
         "Gaussian": GaussianAugmenter(),
         "Gaussian mixture": GaussianMixtureAugmenter(),
         "copula": CopulaAugmenter(),
-        "neighbour label": NeighborLabelAugmenter(),
-        "mix-up, weighted": Weighted(LabelInvariantMixup()),
-        "mix-up, teachers": TeacherLabeled(LabelInvariantMixup()),
-        "copula, teachers": TeacherLabeled(CopulaAugmenter()),
+        "mix-up, weighted": DensityRatioWeighted(LabelInvariantMixup()),
+        "mix-up, teachers": SoftLabeled(LabelInvariantMixup()),
+        "copula, teachers": SoftLabeled(CopulaAugmenter()),
         "mixture and copula": _generators(),
-        "mixture and copula, teachers": TeacherLabeled(_generators()),
-        "portfolio": Portfolio(
-            [GaussianMixtureAugmenter(), CopulaAugmenter(), NeighborLabelAugmenter()]
-        ),
-        "portfolio, mixed": Portfolio([CopulaAugmenter(), NeighborLabelAugmenter()]),
-        "mix-up, calibrated": Calibrated(LabelInvariantMixup()),
-        "mixture and copula, calibrated": Calibrated(_generators()),
+        "mixture and copula, teachers": SoftLabeled(_generators()),
+        "mix-up, calibrated": BiasCorrected(LabelInvariantMixup()),
+        "mixture and copula, calibrated": BiasCorrected(_generators()),
         "images": ImageAugmenter((8, 8)),
         "auto": "auto",
     }
 
 
-def _generators() -> Portfolio:
+def _generators() -> AugmenterUnion:
     """Return what "auto" draws rows of numbers by, also where fits are cheap."""
-    return Portfolio([GaussianMixtureAugmenter(), CopulaAugmenter()])
+    return AugmenterUnion([GaussianMixtureAugmenter(), CopulaAugmenter()])

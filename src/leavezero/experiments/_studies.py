@@ -48,7 +48,6 @@ _NUMBERS = (
     "Gaussian",
     "Gaussian mixture",
     "copula",
-    "neighbour label",
     "mix-up, teachers",
     "mixture and copula, teachers",
     "auto",
@@ -60,10 +59,8 @@ _CLASSES = (
     "Gaussian",
     "Gaussian mixture",
     "copula",
-    "neighbour label",
     "mix-up, weighted",
     "mix-up, teachers",
-    "portfolio",
     "mixture and copula",
     "mixture and copula, teachers",
     "mix-up, calibrated",
@@ -74,13 +71,11 @@ _MIXED = (
     "mix-up",
     "neighbour mix-up",
     "copula",
-    "neighbour label",
     "mix-up, teachers",
     "copula, teachers",
-    "portfolio, mixed",
     "auto",
 )
-_TEXT = ("mix-up", "neighbour mix-up", "neighbour label", "mix-up, teachers", "auto")
+_TEXT = ("mix-up", "neighbour mix-up", "mix-up, teachers", "auto")
 
 
 def _classes(data: tuple[str, ...], splits: int) -> Callable[..., RegretStudy]:

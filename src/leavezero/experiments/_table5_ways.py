@@ -130,7 +130,9 @@ class Judging:
 
     def _by_default(self) -> dict[str, Floats]:
         """Return what a search without any wish computes: V, unseen rows, and both."""
-        choice = resolve_augmenter("auto", self.X, self.y, unlabeled=-1, judged={SMIRClassifier})
+        choice = resolve_augmenter(
+            "auto", self.X, self.y, unlabeled=-1, candidate_types={SMIRClassifier}
+        )
         V = self._draw(choice.augmenter, _N_REPLICATES)
         verdicts = self._verdicts(V)
         metric = self._metric()

@@ -1,11 +1,11 @@
 """The results of a search as one plain dict."""
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from leavezero.diagnostics import format_score
 from leavezero.report._format_value import clean_text, format_value, to_json
 
 FORMAT = 1
@@ -81,12 +81,6 @@ def summarize(
         "diagnostics": to_json(diagnostics),
         "validation": to_json(validation),
     }
-
-
-def format_score(value: float) -> str:
-    """Return a score with four decimals, or four digits if it is very small or large."""
-    fixed = value == 0 or not math.isfinite(value) or 1e-3 <= abs(value) < 1e5
-    return f"{value:.4f}" if fixed else f"{value:.4g}"
 
 
 def _candidates(

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from leavezero._tables import count_rows, plain
 from leavezero._typing import AnyArray, Table
-from leavezero.augment import GivenValidationSet
+from leavezero.augment import FixedValidationSet
 from leavezero.engine import AllAtOnce, Journal, Limits, Record, Strategy
 
 AUTO = "auto"  # as many replicates as the choice needs
@@ -213,15 +213,15 @@ def check_pairwise(estimator: Any, augmenter: Any, owner: str) -> None:
         raise ValueError(
             f"{owner} got an estimator for precomputed similarities, and new rows cannot be drawn "
             "from a matrix of those. Give the features and the kernel's name, or your own rows "
-            "with augmenter=GivenValidationSet(X_validation, y_validation)."
+            "with augmenter=FixedValidationSet(X_validation, y_validation)."
         )
 
 
 def check_own_rows(augmenter: Any, owner: str) -> None:
     """Raise where the user's own validation set is empty."""
-    if isinstance(augmenter, GivenValidationSet) and count_rows(augmenter.X) == 0:
+    if isinstance(augmenter, FixedValidationSet) and count_rows(augmenter.X) == 0:
         raise ValueError(
-            f"augmenter of {owner} is a GivenValidationSet with 0 rows. Give at least one row to "
+            f"augmenter of {owner} is a FixedValidationSet with 0 rows. Give at least one row to "
             "judge candidates by."
         )
 

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone, is_regressor
 
 from leavezero._typing import Table
-from leavezero.augment import Choice, resolve_augmenter
+from leavezero.augment import ResolvedAugmenter, resolve_augmenter
 from leavezero.engine import (
     LOOKS,
     Planner,
@@ -18,7 +18,6 @@ from leavezero.engine import (
     Strategy,
     draw_more,
     draw_replicates,
-    fits_are_dear,
     replicate_size,
 )
 from leavezero.exceptions import SmallClassWarning
@@ -69,20 +68,14 @@ class DrawMixin:
         auto = self.n_replicates == AUTO
         most: Any = LOOKS[-1] if auto else self.n_replicates
         size = replicate_size(self.validation_size, most, n_rows, owner)
-        shape = getattr(X, "shape", (n_rows, 1))
-        n_columns = int(np.prod(shape[1:])) if len(shape) > 1 else 1
-        candidates = planner.candidates or [Planner(owner).candidate(self._template(), {})]
-        n_new_rows = size * most
-        dear = fits_are_dear(candidates, strategy.n_trials, n_rows, n_columns, n_new_rows)
         members = self._members().values()
-        choice: Choice = resolve_augmenter(
+        choice: ResolvedAugmenter = resolve_augmenter(
             _with_marker(self.augmenter, labels),
             X,
             target,
             routed.groups,
-            dear=dear,
             unlabeled=None if labels.rows is None else labels.marker,
-            judged={type(last_step(member)) for member in members},
+            candidate_types={type(last_step(member)) for member in members},
         )
         say(
             f"{owner}: V is drawn by {choice.augmenter!r}, because {choice.reason}.",
@@ -104,7 +97,11 @@ class DrawMixin:
                 root=root,
                 owner=owner,
             )
-        if numbers and replicates.rows.posterior is None and replicates.references is None:
+        if (
+            numbers
+            and replicates.rows.class_probabilities is None
+            and replicates.references is None
+        ):
             replicates = replace(replicates, classes=None)  # what is said of them are no labels
         if replicates.weighted and routed.weights_differ:
             raise ValueError(

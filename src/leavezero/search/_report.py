@@ -4,7 +4,6 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from leavezero._tables import count_rows
 from leavezero._typing import Table
+from leavezero.diagnostics import CheckInputs
 from leavezero.engine import SINGLE
 from leavezero.report import format_value, summarize, to_fragment, to_html
 from leavezero.search._code_export import code_to_repeat, versions
@@ -294,17 +294,12 @@ def _diagnostics(report: TrustReport) -> dict[str, Any]:
     return found | {"checks": checks}
 
 
-def _inputs(evidence: Evidence) -> Any:
-    V: Any = evidence.V
-    if V is not None:
-        V = SimpleNamespace(
-            X=V.X, y=V.y, sample_weight=V.sample_weight, class_probabilities=V.posterior
-        )
-    return SimpleNamespace(
-        X=evidence.X,
-        y=evidence.y,
-        classes=evidence.classes,
-        validation_set=V,
-        augmenter=evidence.augmenter,
+def _inputs(evidence: Evidence) -> CheckInputs:
+    return CheckInputs(
+        evidence.X,
+        evidence.y,
+        evidence.classes,
+        evidence.V,
+        evidence.augmenter,
         labeled=evidence.labeled,
     )

@@ -111,7 +111,7 @@ def with_params(
     if weight is not None:
         weight = np.asarray(weight, dtype=np.float64)
         if drawn is not None:  # V that is drawn from weighted data needs no weights
-            weight = None if drawn.weighted or drawn.given else drawn.rows.origin_means(weight)
+            weight = None if drawn.weighted or drawn.given else drawn.rows.source_means(weight)
     own = {name: value for name, value in params.items() if name != "sample_weight"}
     aligned = {name: value for name, value in own.items() if _is_by_row(value, n_rows)}
     return replace(
@@ -129,13 +129,13 @@ def _on_rows(name: str, value: Any, rows: ValidationSet | None) -> AnyArray:
     values = np.asarray(value)
     if rows is None:
         return values
-    if rows.origins is None:
+    if rows.source_rows is None:
         raise ValueError(
             f"{name} is routed to the scorer with one entry a row, but rows of V that are drawn "
             "without origins cannot have one. Use an augmenter with origins, such as "
             "LabelInvariantMixup()."
         )
-    return np.asarray(take_rows(values, rows.origins[:, 0]))
+    return np.asarray(take_rows(values, rows.source_rows[:, 0]))
 
 
 def _is_by_row(value: Any, n_rows: int) -> bool:

@@ -17,13 +17,13 @@ from sklearn.metrics import (
 )
 
 from leavezero.augment import (
+    AugmenterUnion,
     CopulaAugmenter,
     GaussianAugmenter,
     GaussianMixtureAugmenter,
     LabelInvariantMixup,
     NeighborMixup,
-    Portfolio,
-    TeacherLabeled,
+    SoftLabeled,
 )
 from leavezero.tabular._errors import TableError
 from leavezero.tabular._schema import Schema
@@ -37,8 +37,8 @@ AUGMENTERS: dict[str, Callable[[], Any]] = {
     "gaussian": GaussianAugmenter,
     "gaussian-mixture": GaussianMixtureAugmenter,
     "copula": CopulaAugmenter,
-    "portfolio": lambda: Portfolio([GaussianMixtureAugmenter(), CopulaAugmenter()]),
-    "teacher-copula": lambda: TeacherLabeled(CopulaAugmenter()),
+    "portfolio": lambda: AugmenterUnion([GaussianMixtureAugmenter(), CopulaAugmenter()]),
+    "teacher-copula": lambda: SoftLabeled(CopulaAugmenter()),
 }
 _NUMBERS_ONLY = ("gaussian", "gaussian-mixture", "portfolio")
 _HOLDS: dict[str, str] = {"category": "categories", "text": "text", "date": "dates"}

@@ -189,8 +189,8 @@ class Evidence:
             own, new = (np.searchsorted(self.classes, y) for y in (self.given_labels, self.V.y))
             n_bins = len(self.classes)
         shares = np.bincount(own, minlength=n_bins) / len(own)
-        if self.classes is not None and self.V.posterior is not None:
-            drawn = np.average(self.V.posterior, axis=0, weights=weights)
+        if self.classes is not None and self.V.class_probabilities is not None:
+            drawn = np.average(self.V.class_probabilities, axis=0, weights=weights)
         else:
             drawn = np.bincount(new, weights, minlength=n_bins) / weights.sum()
         return shares, drawn

@@ -8,7 +8,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from leavezero._tables import Featurizer, count_rows, plain, take_rows
 from leavezero._typing import Floats, Table
-from leavezero.augment import Calibrated, LabeledOnly, PseudoLabeled, TeacherLabeled
+from leavezero.augment import BiasCorrected, LabeledOnly, PseudoLabeled, SoftLabeled
 from leavezero.divergence import (
     AugmenterDivergence,
     DivergenceEstimate,
@@ -125,7 +125,7 @@ def _some_columns(evidence: Evidence) -> Table:
 
 def _what_draws_rows(augmenter: Any) -> Any:
     """Return the augmenter inside those that only label rows, or let references speak of them."""
-    while isinstance(augmenter, TeacherLabeled | Calibrated | PseudoLabeled | LabeledOnly):
+    while isinstance(augmenter, SoftLabeled | BiasCorrected | PseudoLabeled | LabeledOnly):
         augmenter = augmenter.augmenter
     return augmenter
 

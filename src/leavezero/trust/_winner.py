@@ -109,8 +109,8 @@ def _n_columns(model: Any, X: Table) -> int:
 def _teachers(augmenter: Any) -> list[tuple[type, float]]:
     """Return the kinds of the models that label V, and the share of each one's word."""
     while augmenter is not None:
-        if hasattr(augmenter, "teachers_"):
-            kinds = [type(_last(teacher)) for teacher in augmenter.teachers_]
-            return list(zip(kinds, map(float, augmenter.shares_), strict=True))
+        if hasattr(augmenter, "label_models_"):
+            kinds = [type(_last(teacher)) for teacher in augmenter.label_models_]
+            return list(zip(kinds, map(float, augmenter.label_weights_), strict=True))
         augmenter = getattr(augmenter, "augmenter_", None)
     return []

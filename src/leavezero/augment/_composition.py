@@ -1,0 +1,156 @@
+"""Compose augmenters: a union of several, or a pipeline of one after the other."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from leavezero._random import integer_seed, seed_sequence, stream
+from leavezero._typing import AnyArray, Floats, Ints, RandomState, Table
+from leavezero.augment._augmenter import BaseAugmenter, fit_clone
+from leavezero.augment._table_augmenter import quotas
+from leavezero.augment._validation_set import ValidationSet
+
+
+class AugmenterUnion(BaseAugmenter):
+    """Generate an equal share of the rows by each of several augmenters.
+
+    A score is computed separately on the rows of each augmenter and averaged, so that the biases
+    of different augmenters balance each other.
+
+    Parameters
+    ----------
+    augmenters : list of augmenters
+        The augmenters.
+    random_state : int, RandomState, Generator or None, default=None
+        Seeds every ``random_state`` of None inside the augmenters.
+
+    Attributes
+    ----------
+    augmenters_ : list of augmenters
+        The fitted augmenters.
+    classes_ : array of shape (n_classes,)
+        The sorted classes; only for a target that is one column of classes.
+    n_fits_ : int
+        The number of models that the augmenters fitted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from leavezero.augment import AugmenterUnion, CopulaAugmenter, LabelInvariantMixup
+    >>> X, y = np.random.default_rng(0).normal(size=(20, 2)), np.tile([0, 1], 10)
+    >>> union = AugmenterUnion([LabelInvariantMixup(), CopulaAugmenter()])
+    >>> np.bincount(union.fit(X, y).sample(7, random_state=0).component)
+    array([4, 3])
+    """
+
+    def __init__(self, augmenters: Sequence[Any], random_state: RandomState = None) -> None:
+        self.augmenters = augmenters
+        self.random_state = random_state
+
+    def _check_parameters(self) -> None:
+        _check_augmenters(self)
+
+    def _fit(
+        self, X: Table, y: AnyArray, sample_weight: Floats | None, groups: Ints | None
+    ) -> None:
+        root = seed_sequence(self.random_state)
+        self.augmenters_ = [
+            fit_clone(augmenter, X, y, sample_weight, groups, seed=integer_seed(root, "member", i))
+            for i, augmenter in enumerate(self.augmenters)
+        ]
+        known = [a.classes_ for a in self.augmenters_ if hasattr(a, "classes_")]
+        if known:  # without a marker of unlabeled rows
+            self.classes_ = known[0]
+        self.n_fits_ = sum(getattr(augmenter, "n_fits_", 0) for augmenter in self.augmenters_)
+
+    def _sample(self, n_samples: int, root: np.random.SeedSequence) -> ValidationSet:
+        sizes = quotas(np.ones(len(self.augmenters_), dtype=np.intp), n_samples)
+        parts = {
+            i: augmenter.sample(int(size), stream(root, "member", i))
+            for i, (augmenter, size) in enumerate(zip(self.augmenters_, sizes, strict=True))
+            if size
+        }
+        # Optional fields that some augmenters provide are filled in for the others.
+        soft = any(part.class_probabilities is not None for part in parts.values())
+        weighted = any(part.sample_weight is not None for part in parts.values())
+        width = max(0 if p.source_rows is None else p.source_rows.shape[1] for p in parts.values())
+        filled = []
+        for i, part in parts.items():
+            probabilities, weight = part.class_probabilities, part.sample_weight
+            if soft and probabilities is None:
+                probabilities = (np.asarray(part.y)[:, None] == self.classes_).astype(np.float64)
+            if weighted and weight is None:
+                weight = np.ones(len(part))
+            sources = np.full((len(part), width), -1) if width else None
+            if sources is not None and part.source_rows is not None:
+                sources[:, : part.source_rows.shape[1]] = part.source_rows
+            filled.append(
+                replace(
+                    part,
+                    class_probabilities=probabilities,
+                    sample_weight=weight,
+                    source_rows=sources,
+                    component=np.full(len(part), i),
+                    reference_predictions=None,  # augmenters may have different reference models
+                )
+            )
+        return ValidationSet.concatenate(filled)
+
+
+class AugmenterPipeline(BaseAugmenter):
+    """Apply each augmenter to the rows that the previous one generated.
+
+    Parameters
+    ----------
+    augmenters : list of augmenters
+        The first is fitted to the training data; each next one is fitted to the rows of the
+        previous one, every time that rows are sampled.
+
+    Attributes
+    ----------
+    augmenter_ : augmenter
+        The first augmenter, fitted.
+    classes_ : array of shape (n_classes,)
+        The sorted classes; only for a target that is one column of classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from leavezero.augment import AugmenterPipeline, LabelInvariantMixup, OrthogonalTransform
+    >>> X, y = np.random.default_rng(0).normal(size=(20, 2)), np.tile([0, 1], 10)
+    >>> pipeline = AugmenterPipeline([LabelInvariantMixup(), OrthogonalTransform()]).fit(X, y)
+    >>> pipeline.sample(6, random_state=0).source_rows.shape  # each row is a mix of two rows
+    (6, 2)
+    """
+
+    def __init__(self, augmenters: Sequence[Any]) -> None:
+        self.augmenters = augmenters
+
+    def _check_parameters(self) -> None:
+        _check_augmenters(self)
+
+    def _fit(
+        self, X: Table, y: AnyArray, sample_weight: Floats | None, groups: Ints | None
+    ) -> None:
+        self.augmenter_ = fit_clone(self.augmenters[0], X, y, sample_weight, groups)
+
+    def _sample(self, n_samples: int, root: np.random.SeedSequence) -> ValidationSet:
+        rows = self.augmenter_.sample(n_samples, stream(root, "link", 0))
+        for i, augmenter in enumerate(self.augmenters[1:], start=1):
+            fitted = fit_clone(augmenter, rows.X, rows.y, seed=integer_seed(root, "link seed", i))
+            new = fitted.sample(n_samples, stream(root, "link", i))
+            sources = None
+            if rows.source_rows is not None and new.source_rows is not None:
+                sources = rows.source_rows[new.source_rows].reshape(n_samples, -1)
+            rows = replace(new, source_rows=sources)
+        return rows
+
+
+def _check_augmenters(owner: AugmenterUnion | AugmenterPipeline) -> None:
+    if not isinstance(owner.augmenters, list | tuple) or not owner.augmenters:
+        raise ValueError(
+            f"augmenters of {type(owner).__name__} must be a list with at least one augmenter, "
+            f"got {owner.augmenters!r}."
+        )

@@ -1,0 +1,384 @@
+"""Augmenters for training data of which only some rows have a label."""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.semi_supervised import LabelPropagation, LabelSpreading, SelfTrainingClassifier
+
+from leavezero._random import integer_seed, seed_sequence, stream, with_seed
+from leavezero._tables import Featurizer, plain, take_rows
+from leavezero._typing import AnyArray, Bools, Floats, Ints, RandomState, Table
+from leavezero.augment._augmenter import BaseAugmenter, fit_clone
+from leavezero.augment._target_encoding import Target
+from leavezero.augment._validation_set import ValidationSet
+
+UNKNOWN = -1  # the code of a row without a label
+N_NEIGHBORS = 7
+_SEMI_SUPERVISED = (LabelPropagation, LabelSpreading, SelfTrainingClassifier)
+
+
+class _PartlyLabeledAugmenter(BaseAugmenter):
+    """Base class of augmenters for a target with a marker of rows without a label."""
+
+    unlabeled: Any
+
+    def _encode_target(self, y: AnyArray) -> Target:
+        """Return the target of the labeled rows."""
+        owner, labels = type(self).__name__, np.asarray(y)
+        self._labeled = labeled_rows(labels, self.unlabeled, owner)
+        target = Target.of(labels[self._labeled], owner)
+        if target.kind != "classes":
+            raise ValueError(f"{owner} requires one column of classes as y.")
+        return target
+
+
+class LabeledOnly(_PartlyLabeledAugmenter):
+    """Generate the validation set from the labeled rows only.
+
+    Parameters
+    ----------
+    augmenter : augmenter
+        Generates the rows.
+    unlabeled : object, default=-1
+        The value in y of rows without a label.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the augmenter.
+
+    Attributes
+    ----------
+    augmenter_ : augmenter
+        The augmenter, fitted to the labeled rows.
+    classes_ : array of shape (n_classes,)
+        The sorted classes of the labeled rows.
+    n_fits_ : int
+        The number of models that the augmenter fitted.
+
+    Examples
+    --------
+    >>> from leavezero.augment import LabeledOnly, LabelInvariantMixup
+    >>> X, y = [[0.0], [1.0], [9.0], [10.0], [5.0]], [0, 0, 1, 1, -1]
+    >>> validation_set = LabeledOnly(LabelInvariantMixup()).fit(X, y).sample(4, random_state=0)
+    >>> sorted(set(validation_set.y.tolist())), bool((validation_set.source_rows == 4).any())
+    ([0, 1], False)
+    """
+
+    def __init__(
+        self, augmenter: Any, unlabeled: Any = -1, random_state: RandomState = None
+    ) -> None:
+        self.augmenter = augmenter
+        self.unlabeled = unlabeled
+        self.random_state = random_state
+
+    def _fit(
+        self, X: Table, y: AnyArray, sample_weight: Floats | None, groups: Ints | None
+    ) -> None:
+        rows = np.flatnonzero(self._labeled)
+        seed = integer_seed(seed_sequence(self.random_state), "augmenter")
+        self.augmenter_ = fit_clone(
+            self.augmenter,
+            take_rows(X if hasattr(X, "shape") else np.asarray(X), rows),
+            np.asarray(y)[rows],
+            None if sample_weight is None else sample_weight[rows],
+            None if groups is None else groups[rows],
+            seed=seed,
+        )
+        self.n_fits_ = getattr(self.augmenter_, "n_fits_", 0)
+
+    def _sample(self, n_samples: int, root: np.random.SeedSequence) -> ValidationSet:
+        sample = self.augmenter_.sample(n_samples, stream(root, "rows"))
+        if sample.source_rows is None:
+            return sample
+        sources = np.flatnonzero(self._labeled)[sample.source_rows]
+        return replace(sample, source_rows=np.where(sample.source_rows < 0, -1, sources))
+
+
+class PseudoLabeled(_PartlyLabeledAugmenter):
+    """Generate the validation set from labeled rows and from rows with pseudo labels.
+
+    The pseudo label of a row without a label is its most probable class (Li et al. 2020, Remark
+    1), by the mean of a few label models, which should not be candidates. Labeled rows keep their
+    label. The probability of the pseudo label becomes a weight: of a generated row, the mean over
+    its source rows; if the augmenter has no source rows, the ``sample_weight`` of its ``fit``.
+
+    Parameters
+    ----------
+    augmenter : augmenter
+        Generates the rows, from all rows with their labels or pseudo labels.
+    labeler : "auto", "spreading", "self-training", "neighbors", estimator or list, default="auto"
+        The label models: label spreading over the seven nearest neighbors, self-training with
+        logistic regression, the nearest labeled row, or classifiers with ``predict_proba``.
+        "auto" is the mean of all three. Semi-supervised estimators are fitted to all rows, with
+        -1 in rows without a label, others to the labeled rows.
+    prior : "labeled" or array of shape (n_classes,), default="labeled"
+        The share of each class in the validation set: that of the labeled rows, or as given, in
+        the order of the sorted classes.
+    unlabeled : object, default=-1
+        The value in y of rows without a label.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the label models and of the augmenter.
+
+    Attributes
+    ----------
+    augmenter_ : augmenter
+        The fitted augmenter.
+    pseudo_labels_ : array of shape (n_samples,)
+        The label of each training row, or its pseudo label.
+    confidence_ : array of shape (n_samples,)
+        The probability of the pseudo label; 1 for labeled rows.
+    pseudo_share_ : float
+        The share of the rows' weight that has a pseudo label.
+    label_models_, label_weights_ : list of estimators and array
+        The label models, not fitted, and their weights.
+    classes_ : array of shape (n_classes,)
+        The sorted classes of the labeled rows.
+    n_fits_ : int
+        The number of fitted models.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import make_moons
+    >>> from leavezero.augment import LabelInvariantMixup, PseudoLabeled
+    >>> X, y = make_moons(200, noise=0.1, random_state=0)
+    >>> y_few = np.where(np.arange(200) < 10, y, -1)
+    >>> augmenter = PseudoLabeled(LabelInvariantMixup(), random_state=0).fit(X, y_few)
+    >>> bool(np.mean(augmenter.pseudo_labels_ == y) > 0.8), len(augmenter.sample(50, 0))
+    (True, 50)
+    """
+
+    def __init__(
+        self,
+        augmenter: Any,
+        labeler: Any = "auto",
+        prior: Any = "labeled",
+        unlabeled: Any = -1,
+        random_state: RandomState = None,
+    ) -> None:
+        self.augmenter = augmenter
+        self.labeler = labeler
+        self.prior = prior
+        self.unlabeled = unlabeled
+        self.random_state = random_state
+
+    def _fit(
+        self, X: Table, y: AnyArray, sample_weight: Floats | None, groups: Ints | None
+    ) -> None:
+        root = seed_sequence(self.random_state)
+        self._shares = self._class_shares()
+        self.label_models_ = self._resolve_labelers(len(self._labeled))
+        self.label_weights_ = np.full(len(self.label_models_), 1.0 / len(self.label_models_))
+        probabilities = self._class_probabilities(X, integer_seed(root, "labelers"))
+        codes = probabilities.argmax(axis=1)
+        self.pseudo_labels_ = self.classes_[codes]
+        self.confidence_ = probabilities[np.arange(len(codes)), codes]
+        pseudo = self.confidence_[~self._labeled].sum()
+        self.pseudo_share_ = float(pseudo / self.confidence_.sum())
+        seed, labels = integer_seed(root, "augmenter"), self.pseudo_labels_
+        fitted = fit_clone(self.augmenter, X, labels, sample_weight, groups, seed=seed)
+        probe = fitted.sample(1, stream(root, "glance"))
+        self._has_sources = probe.source_rows is not None
+        if not self._has_sources and np.any(self.confidence_ < 1.0):
+            weights = self.confidence_ * (1.0 if sample_weight is None else sample_weight)
+            fitted = fit_clone(self.augmenter, X, labels, weights, groups, seed=seed)
+        self.augmenter_ = fitted
+        n_labelers = 0 if self._labeled.all() else len(self.label_models_)
+        self.n_fits_ = getattr(self.augmenter_, "n_fits_", 0) + n_labelers
+
+    def _class_probabilities(self, X: Table, seed: int) -> Floats:
+        """Return the class probabilities of all rows: 0 and 1 for labeled rows."""
+        known, n_classes = self._labeled, len(self.classes_)
+        codes = np.full(len(known), UNKNOWN)
+        codes[known] = self._target.codes
+        probabilities = np.zeros((len(known), n_classes))
+        if not known.all():
+            features = Featurizer().fit(X).transform(X)
+            features = features.tocsr() if sparse.issparse(features) else features
+            predicted = mean_probabilities(self.label_models_, features, codes, n_classes, seed)
+            probabilities[~known] = with_marginal(predicted[~known], self._shares)
+        probabilities[known] = np.eye(n_classes)[codes[known]]
+        return probabilities
+
+    def _sample(self, n_samples: int, root: np.random.SeedSequence) -> ValidationSet:
+        sample = self.augmenter_.sample(n_samples, stream(root, "rows"))
+        weights = np.ones(n_samples) if sample.sample_weight is None else sample.sample_weight
+        if self._has_sources and sample.source_rows is not None:
+            weights = weights * sample.source_means(self.confidence_)
+        codes = np.searchsorted(self.classes_, sample.y)
+        totals = np.bincount(codes, weights, minlength=len(self.classes_))
+        factors = np.where(totals > 0, self._shares / np.where(totals > 0, totals, 1.0), 0.0)
+        return replace(sample, sample_weight=weights * factors[codes] * n_samples)
+
+    def _resolve_labelers(self, n_rows: int) -> list[Any]:
+        known = default_labelers(n_rows)
+        chosen = self.labeler
+        if isinstance(chosen, str):
+            if chosen == "auto":
+                return list(known.values())
+            if chosen in known:
+                return [known[chosen]]
+        elif isinstance(chosen, list | tuple) and chosen:
+            return list(chosen)
+        elif hasattr(chosen, "fit") and hasattr(chosen, "predict_proba"):
+            return [chosen]
+        raise ValueError(
+            f'labeler of PseudoLabeled must be "auto", one of {", ".join(map(repr, known))}, or a '
+            f"classifier with predict_proba, got {chosen!r}."
+        )
+
+    def _class_shares(self) -> Floats:
+        if isinstance(self.prior, str) and self.prior == "labeled":
+            return np.bincount(self._target.codes) / len(self._target)
+        shares = np.asarray(self.prior, dtype=np.float64) if np.ndim(self.prior) == 1 else None
+        if shares is None or len(shares) != len(self.classes_) or np.any(shares <= 0):
+            raise ValueError(
+                f'prior of PseudoLabeled must be "labeled" or {len(self.classes_)} positive shares '
+                f"in the order of the classes {self.classes_.tolist()}, got {self.prior!r}."
+            )
+        return np.asarray(shares / shares.sum())
+
+
+def default_labelers(n_rows: int) -> dict[str, Any]:
+    """Return label models of different types by name."""
+    n_neighbors = min(N_NEIGHBORS, max(1, n_rows - 1))
+    return {
+        "spreading": LabelSpreading(kernel="knn", n_neighbors=n_neighbors, alpha=0.8, max_iter=100),
+        "self-training": SelfTrainingClassifier(LogisticRegression(max_iter=200)),
+        "neighbors": KNeighborsClassifier(1),
+    }
+
+
+def takes_unlabeled(estimator: Any) -> bool:
+    """Return True if an estimator can be fitted to rows without a label.
+
+    These are the semi-supervised estimators of scikit-learn, and estimators with a parameter
+    ``unlabeled``, the marker of such rows.
+
+    Parameters
+    ----------
+    estimator : estimator
+        An estimator, fitted or not.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> from sklearn.semi_supervised import LabelSpreading
+    >>> from sklearn.svm import SVC
+    >>> from leavezero.augment import takes_unlabeled
+    >>> takes_unlabeled(LabelSpreading()), takes_unlabeled(SVC())
+    (True, False)
+    """
+    return isinstance(estimator, _SEMI_SUPERVISED) or hasattr(estimator, "unlabeled")
+
+
+def mean_probabilities(
+    labelers: Sequence[Any], features: Any, codes: Ints, n_classes: int, seed: int
+) -> Floats:
+    """Fit the label models and return the mean of their class probabilities."""
+    return np.mean([_probabilities(m, features, codes, n_classes, seed) for m in labelers], axis=0)
+
+
+def _probabilities(labeler: Any, features: Any, codes: Ints, n_classes: int, seed: int) -> Floats:
+    model = with_seed(clone(labeler), seed)
+    known = codes != UNKNOWN
+    rows = np.arange(len(codes)) if takes_unlabeled(model) else np.flatnonzero(known)
+    if isinstance(model, KNeighborsClassifier):
+        model.set_params(n_neighbors=min(model.n_neighbors, int(known.sum())))
+    probabilities = np.zeros((len(codes), n_classes))
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")  # the user did not choose these models
+        model.fit(features[rows], codes[rows])
+        probabilities[:, model.classes_] = np.nan_to_num(model.predict_proba(features))
+    # Label propagation gives zeros to parts of the graph without any labeled row.
+    probabilities[probabilities.sum(axis=1) <= 0] = 1.0 / n_classes
+    return probabilities / probabilities.sum(axis=1, keepdims=True)
+
+
+def with_marginal(probabilities: Floats, shares: Floats, n_rounds: int = 50) -> Floats:
+    """Return class probabilities whose mean over rows is the given share of each class.
+
+    Columns are scaled and rows normalized in turn (iterative proportional fitting), which keeps
+    the order of rows within a class.
+
+    Examples
+    --------
+    >>> scaled = with_marginal(np.array([[0.9, 0.1], [0.8, 0.2]]), np.array([0.5, 0.5]))
+    >>> scaled.mean(axis=0).round(3)
+    array([0.5, 0.5])
+    """
+    scaled = np.maximum(probabilities, 1e-6)
+    for _ in range(n_rounds):
+        scaled = scaled * (shares / scaled.mean(axis=0))
+        scaled = scaled / scaled.sum(axis=1, keepdims=True)
+    return scaled
+
+
+def labeled_rows(target: AnyArray, unlabeled: Any, owner: str) -> Bools:
+    """Return a mask of the labeled rows; raise a ValueError unless they have two classes.
+
+    Parameters
+    ----------
+    target : array of shape (n_samples,)
+        The labels, and the marker in rows without a label.
+    unlabeled : object
+        The marker of rows without a label; may be NaN.
+    owner : str
+        The name of the caller, for messages.
+
+    Returns
+    -------
+    array of bool of shape (n_samples,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from leavezero.augment import labeled_rows
+    >>> labeled_rows(np.array([0, -1, 1]), -1, "a search")
+    array([ True, False,  True])
+    """
+    known = np.array([not _equal(plain(value), unlabeled) for value in target], dtype=bool)
+    check_labels(target[known], unlabeled, owner)
+    return known
+
+
+def _equal(value: Any, marker: Any) -> bool:
+    return bool(value == marker or (value != value and marker != marker))
+
+
+def check_labels(labels: AnyArray, unlabeled: Any, owner: str) -> None:
+    """Raise a ValueError unless the labeled rows have at least two classes.
+
+    Parameters
+    ----------
+    labels : array of shape (n_labels,)
+        The labels, without the marker.
+    unlabeled : object
+        The marker of rows without a label, for messages.
+    owner : str
+        The name of the caller, for messages.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from leavezero.augment import check_labels
+    >>> check_labels(np.array([0, 1]), -1, "a search")
+    """
+    if len(labels) == 0:
+        raise ValueError(
+            f"y given to {owner} has no labeled row: all are {unlabeled!r}. Label at least one "
+            "row of each class."
+        )
+    if len(np.unique(labels)) < 2:
+        raise ValueError(
+            f"The labeled rows given to {owner} have one class only, {plain(labels[0])!r}. "
+            "Label rows of at least two classes."
+        )

@@ -1,0 +1,158 @@
+"""Validation sets of the user's own: made by a function, or fixed."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_consistent_length
+
+from leavezero._random import stream
+from leavezero._tables import count_rows
+from leavezero._typing import AnyArray, Floats, Ints, Table
+from leavezero.augment._augmenter import BaseAugmenter
+from leavezero.augment._validation_set import ValidationSet
+
+
+class FunctionAugmenter(BaseAugmenter):
+    """Generate rows by a function.
+
+    Parameters
+    ----------
+    function : callable
+        Called as ``function(X, y, n_samples, rng)`` with the training data, the number of rows
+        and a NumPy Generator; returns ``(X_new, y_new)`` or a :class:`ValidationSet`.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The sorted classes; only for a target that is one column of classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from leavezero.augment import FunctionAugmenter
+    >>> def add_noise(X, y, n_samples, rng):
+    ...     rows = rng.integers(len(y), size=n_samples)
+    ...     return X[rows] + 0.1 * rng.normal(size=(n_samples, X.shape[1])), y[rows]
+    >>> X, y = np.arange(8.0).reshape(4, 2), np.array([0, 0, 1, 1])
+    >>> FunctionAugmenter(add_noise).fit(X, y).sample(3, random_state=0).X.shape
+    (3, 2)
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+
+    def _check_parameters(self) -> None:
+        if not callable(self.function):
+            raise ValueError(
+                "function of FunctionAugmenter must be callable as function(X, y, n_samples, rng), "
+                f"got {self.function!r}."
+            )
+
+    def _fit(
+        self, X: Table, y: AnyArray, sample_weight: Floats | None, groups: Ints | None
+    ) -> None:
+        if sample_weight is not None or groups is not None:
+            raise ValueError(
+                "FunctionAugmenter supports neither sample_weight nor groups. "
+                "Bind them to the function, for example with functools.partial."
+            )
+        self._X, self._y = X, y if hasattr(y, "shape") else np.asarray(y)
+
+    def _sample(self, n_samples: int, root: np.random.SeedSequence) -> ValidationSet:
+        result = self.function(self._X, self._y, n_samples, stream(root, "function"))
+        if isinstance(result, tuple) and len(result) == 2:
+            result = ValidationSet(result[0], np.asarray(result[1]))
+        if not isinstance(result, ValidationSet):
+            raise ValueError(
+                "function of FunctionAugmenter must return (X, y) or a ValidationSet, got "
+                f"{type(result).__name__}."
+            )
+        expected, got = (n_samples, *_shape(self._X)[1:]), _shape(result.X)
+        if got != expected:
+            raise ValueError(
+                f"function of FunctionAugmenter must return X of shape {expected}, got {got}."
+            )
+        return result
+
+
+class FixedValidationSet(BaseAugmenter):
+    """Use a fixed validation set instead of generated rows.
+
+    Parameters
+    ----------
+    X : array, frame, sparse matrix or sequence of strings
+        The rows, with the columns of the training data.
+    y : array
+        Their target.
+    sample_weight : array or None, default=None
+        The weight of each row.
+
+    Attributes
+    ----------
+    n_rows_ : int
+        The number of rows of the validation set. A search scores each of them once, whatever its
+        ``n_replicates`` and ``validation_size``.
+    classes_ : array of shape (n_classes,)
+        The sorted classes of the training data; only for a target that is one column of classes.
+
+    Examples
+    --------
+    >>> from leavezero.augment import FixedValidationSet
+    >>> fixed = FixedValidationSet([[0.5], [9.5]], [0, 1])
+    >>> fixed.fit([[0.0], [1.0], [9.0], [10.0]], [0, 0, 1, 1]).sample(2, random_state=0).y
+    array([0, 1])
+    """
+
+    def __init__(self, X: Table, y: AnyArray, sample_weight: AnyArray | None = None) -> None:
+        self.X = X
+        self.y = y
+        self.sample_weight = sample_weight
+
+    def _fit(
+        self, X: Table, y: AnyArray, sample_weight: Floats | None, groups: Ints | None
+    ) -> None:
+        """Check that the validation set has the columns and classes of the training data."""
+        check_consistent_length(self.X, self.y)
+        fixed, training = _shape(self.X)[1:], _shape(X)[1:]
+        if fixed != training:
+            raise ValueError(
+                f"The fixed validation set has columns of shape {fixed}, the training data "
+                f"{training}. They must have the same columns."
+            )
+        names = [list(table.columns) for table in (self.X, X) if hasattr(table, "columns")]
+        if len(names) == 2 and names[0] != names[1]:
+            raise ValueError(
+                f"The fixed validation set has the columns {names[0]}, the training data "
+                f"{names[1]}. They must have the same columns in the same order."
+            )
+        if self._target.kind == "classes":
+            unknown = sorted(set(np.asarray(self.y).tolist()) - set(self.classes_.tolist()))
+            if unknown:
+                raise ValueError(
+                    f"The fixed validation set has classes {unknown} that are not in the training "
+                    "data. Remove their rows."
+                )
+        self.n_rows_ = count_rows(self.X)
+
+    @property
+    def fixed_rows(self) -> ValidationSet:
+        """All rows, once."""
+        weight = None if self.sample_weight is None else np.asarray(self.sample_weight)
+        is_nested = isinstance(self.X, list) and not isinstance(self.X[0], str)
+        X = np.asarray(self.X) if is_nested else self.X
+        return ValidationSet(X, np.asarray(self.y), weight)
+
+    def _sample(self, n_samples: int, root: np.random.SeedSequence) -> ValidationSet:
+        if n_samples == self.n_rows_:
+            return self.fixed_rows
+        rng, with_replacement = stream(root, "rows"), n_samples > self.n_rows_
+        rows = rng.choice(self.n_rows_, size=n_samples, replace=with_replacement)
+        return self.fixed_rows.take(rows)
+
+
+def _shape(X: Table) -> tuple[int, ...]:
+    """Return the shape of a table; a sequence of strings has one dimension."""
+    if hasattr(X, "shape"):
+        return tuple(X.shape)
+    return (len(X),) if len(X) and isinstance(X[0], str) else np.shape(X)

@@ -1,0 +1,197 @@
+"""Inputs of the checks: training data, validation set, augmenter and scores of the candidates."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from leavezero._typing import AnyArray, Floats, Ints, Params, Table
+from leavezero.augment import ValidationSet
+
+
+@dataclass(frozen=True, eq=False)
+class CandidateScores:
+    """Scores of the candidates that could be selected.
+
+    Parameters
+    ----------
+    metric : str
+        The name of the metric.
+    params : list of dict
+        The parameters of each candidate.
+    scores : array of shape (n_candidates,)
+        The final scores.
+    splits : array of shape (n_candidates, n_replicates)
+        The scores on each replicate of the validation set.
+    resampled : array of shape (n_candidates, n_resamples)
+        The scores on resamples.
+    validation, loo : array of shape (n_candidates,)
+        The validation scores and the leave-one-out scores; NaN where there is none.
+    by_component : array of shape (n_components, n_candidates) or None
+        The validation scores on the rows of each augmenter of a union; None if there is one only.
+    best : int
+        The index of the best candidate.
+    tied : tuple of int
+        The indices of candidates that are statistically tied with the best one, with the best.
+    bias_corrected : float
+        The best score, corrected for selection bias.
+    standard_error : float
+        The standard error of the best score.
+    cross_validated : bool
+        Whether the finalists were cross-validated.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from leavezero.diagnostics import CandidateScores
+    >>> scores = np.array([0.8, 0.9])
+    >>> candidates = CandidateScores(
+    ...     "accuracy", [{}, {}], scores, scores[:, None], scores[:, None], scores,
+    ...     np.full(2, np.nan), None, best=1, tied=(1,), bias_corrected=0.9, standard_error=0.01)
+    >>> candidates.best_score
+    0.9
+    """
+
+    metric: str
+    params: Sequence[Params] = field(repr=False)
+    scores: Floats
+    splits: Floats = field(repr=False)
+    resampled: Floats = field(repr=False)
+    validation: Floats = field(repr=False)
+    loo: Floats = field(repr=False)
+    by_component: Floats | None = field(repr=False)
+    best: int
+    tied: tuple[int, ...]
+    bias_corrected: float
+    standard_error: float
+    cross_validated: bool = False
+
+    @property
+    def best_score(self) -> float:
+        """The final score of the best candidate."""
+        return float(self.scores[self.best])
+
+
+@dataclass(frozen=True)
+class PermutationScores:
+    """Validation scores of candidates fitted to permuted labels.
+
+    Parameters
+    ----------
+    scores : tuple of float
+        The score of each candidate on a validation set generated from the permuted data.
+    chances : tuple of float
+        The scores of the same predictions with the labels of the validation set permuted.
+
+    Examples
+    --------
+    >>> from leavezero.diagnostics import PermutationScores
+    >>> round(PermutationScores((0.9, 0.6), (0.5, 0.5)).largest, 3)
+    0.4
+    """
+
+    scores: tuple[float, ...]
+    chances: tuple[float, ...]
+
+    @property
+    def largest(self) -> float:
+        """The largest difference between a score and chance."""
+        return max(s - chance for s, chance in zip(self.scores, self.chances, strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class CheckInputs:
+    """Inputs of :func:`run_checks`.
+
+    Parameters
+    ----------
+    X, y : table and array
+        The training rows.
+    classes : array or None
+        The sorted classes; None for a regression or several outputs.
+    validation_set : ValidationSet or None
+        None if candidates were scored by leave-one-out only.
+    augmenter : augmenter or None
+        The fitted augmenter that generated the validation set.
+    candidates : CandidateScores or None
+        None if no metric was used to select.
+    winner : estimator or None
+        The best model.
+    default_augmenter : bool
+        Whether the augmenter is the one of ``augmenter="auto"``.
+    grouped : bool
+        Whether the rows have groups.
+    labeled : array of int or None
+        The indices of labeled rows if the others have pseudo-labels; None if all are labeled.
+    seed : int
+        The random seed of the checks.
+    permutation : PermutationScores or None
+        Scores of candidates fitted to permuted labels, if requested.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from leavezero.diagnostics import CheckInputs
+    >>> CheckInputs(np.zeros((4, 1)), np.array([0, 0, 1, 1]), np.array([0, 1]), None, None).n_train
+    4
+    """
+
+    X: Table = field(repr=False)
+    y: AnyArray = field(repr=False)
+    classes: AnyArray | None
+    validation_set: ValidationSet | None = field(repr=False)
+    augmenter: Any
+    candidates: CandidateScores | None = None
+    winner: Any = None
+    default_augmenter: bool = False
+    grouped: bool = False
+    labeled: Ints | None = field(default=None, repr=False)
+    seed: int = 0
+    permutation: PermutationScores | None = None
+
+    def __post_init__(self) -> None:
+        if self.validation_set is None:
+            return
+        shape, shape_val = (tuple(np.shape(X)[1:]) for X in (self.X, self.validation_set.X))
+        if shape != shape_val:
+            raise ValueError(
+                "X and validation_set of CheckInputs must have rows of the same shape, got "
+                f"{shape} and {shape_val}."
+            )
+
+    @property
+    def n_train(self) -> int:
+        """The number of training rows."""
+        return len(self.y)
+
+    @property
+    def known_targets(self) -> AnyArray:
+        """The targets without pseudo-labels."""
+        return self.y if self.labeled is None else self.y[self.labeled]
+
+    @property
+    def is_user_supplied(self) -> bool:
+        """Whether the user supplied the validation set."""
+        return hasattr(self.augmenter, "fixed_rows")
+
+    def target_proportions(self) -> tuple[Floats, Floats]:
+        """Return the proportion of each class in the training data and in the validation set.
+
+        Sample weights and soft labels are taken into account. A regression target is binned at the
+        deciles of the training data.
+        """
+        validation_set = self.validation_set
+        assert validation_set is not None
+        weights = validation_set.sample_weight
+        if self.classes is None:
+            edges = np.unique(np.quantile(self.y, np.linspace(0.1, 0.9, 9)))
+            train, n_bins = np.searchsorted(edges, self.y), len(edges) + 1
+        else:
+            edges = self.classes
+            train, n_bins = np.searchsorted(edges, self.known_targets), len(edges)
+        p = np.bincount(train, minlength=n_bins) / len(train)
+        if self.classes is not None and validation_set.class_probabilities is not None:
+            return p, np.average(validation_set.class_probabilities, axis=0, weights=weights)
+        q = np.bincount(np.searchsorted(edges, validation_set.y), weights, minlength=n_bins)
+        return p, q / q.sum()

@@ -1,0 +1,310 @@
+"""Jensen-Shannon divergence between two samples, estimated by a classifier two-sample test."""
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from scipy.optimize import minimize
+from scipy.special import expit, xlogy
+from scipy.stats import multivariate_normal
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.covariance import ledoit_wolf
+from sklearn.decomposition import TruncatedSVD
+from sklearn.ensemble import HistGradientBoostingClassifier, StackingClassifier
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import LeaveOneGroupOut
+from sklearn.preprocessing import StandardScaler
+
+from leavezero._random import integer_seed, seed_sequence, stream
+from leavezero._tables import Featurizer, count_rows, is_text, stack_rows, take_rows
+from leavezero._typing import AnyArray, Floats, Ints, RandomState, Table
+
+N_PARTS = 5
+MIN_ROWS = 2 * N_PARTS  # two rows of each sample in every part
+MAX_LOG_ODDS = float(np.log(0.999 / 0.001))  # probabilities are clipped to [0.001, 0.999]
+MIN_ROWS_BOOSTING = 100  # of the smaller sample in a fit; with fewer, trees have no leaves
+MAX_COLUMNS = 100  # more are projected
+
+
+@dataclass(frozen=True)
+class DivergenceEstimate:
+    """Estimate of a Jensen-Shannon divergence, biased downward.
+
+    The expected value is at most the divergence, whatever the classifier: a classifier that does
+    not suit the difference between the samples detects less of it. An upper bound cannot be
+    estimated.
+
+    Parameters
+    ----------
+    value : float
+        The estimate in nats, between 0 and ln 2.
+    standard_error : float
+        Standard error of ``raw`` over rows, without the bias of the classifier.
+    auc : float
+        Cross-validated ROC AUC of the classifier: 0.5 for samples that it cannot distinguish.
+    raw : float
+        The estimate before it is clipped at 0.
+    n_rows, n_rows_val : int
+        The number of rows of each sample.
+
+    Examples
+    --------
+    >>> from leavezero.diagnostics import DivergenceEstimate
+    >>> DivergenceEstimate(0.0, 0.01, 0.51, -0.002, 200, 200).auc
+    0.51
+    """
+
+    value: float
+    standard_error: float
+    auc: float
+    raw: float
+    n_rows: int
+    n_rows_val: int
+
+
+def jensen_shannon_features(
+    X: Table, X_val: Table, *, max_rows: int = 2000, random_state: RandomState = None
+) -> DivergenceEstimate:
+    """Estimate the Jensen-Shannon divergence between two independent samples.
+
+    The divergence is the mutual information between a row and the sample that it belongs to, so
+    the cross-validated log loss of a classifier gives a lower bound of it. The classifier stacks
+    logistic regression, Gaussian discriminant analysis with shrunk covariances and boosted trees.
+    Both samples have equal weight, whatever their sizes.
+
+    Rows of one sample must not depend on rows of the other. A validation set generated from X
+    does, which makes it look closer to X than it is: use :func:`jensen_shannon_augmenter`.
+
+    Parameters
+    ----------
+    X, X_val : array, data frame, sparse matrix or sequence of strings
+        The samples, with the same columns and at least ten rows each. Categorical and (in dense
+        tables) missing values are allowed.
+    max_rows : int, default=2000
+        Use at most this number of rows of each sample, selected at random. With 20 columns this
+        takes a few seconds.
+    random_state : int, RandomState, Generator or None, default=None
+        Pass an int for reproducible results.
+
+    Returns
+    -------
+    DivergenceEstimate
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from leavezero.diagnostics import jensen_shannon_features
+    >>> rng = np.random.default_rng(0)
+    >>> X, near, far = (rng.normal(mean, size=(150, 2)) for mean in (0, 0, 5))
+    >>> jensen_shannon_features(X, near, random_state=0).value < 0.02
+    True
+    >>> jensen_shannon_features(X, far, random_state=0).value > 0.6
+    True
+    """
+    owner = "jensen_shannon_features"
+    check_int(max_rows, MIN_ROWS, "max_rows", owner)
+    columns = _describe_columns(X), _describe_columns(X_val)
+    if columns[0] != columns[1]:
+        raise ValueError(
+            f"X and X_val of {owner} must have the same columns, got {columns[0]} and {columns[1]}."
+        )
+    root = seed_sequence(random_state)
+    rng, samples = stream(root, "rows"), []
+    for name, table in (("X", X), ("X_val", X_val)):
+        check_n_rows(table, MIN_ROWS, name, owner)
+        samples.append(take_rows(table, random_rows(count_rows(table), max_rows, rng)))
+    is_train = np.repeat([1, 0], [count_rows(sample) for sample in samples])
+    parts = split_into_parts(is_train, N_PARTS, stream(root, "parts"))
+    features = extract_features(stack_rows(samples), root)
+    return classify_samples(features, is_train, parts, root).estimate()
+
+
+@dataclass(frozen=True, eq=False)
+class SampleLogOdds:
+    """Out-of-fold log odds of "training row" for both samples, at equal weights of the samples."""
+
+    train: Floats
+    validation: Floats
+    auc: float
+
+    def estimate(self, weight: float = 0.5) -> DivergenceEstimate:
+        """Return the estimate of the (skewed) divergence with this weight of the training rows.
+
+        With D the probability of "training row" and equal weights it is
+        ``ln 2 + (mean ln D over training rows + mean ln(1 - D) over validation rows) / 2``.
+        """
+        shift = np.log(weight) - np.log1p(-weight)
+        terms = (
+            (weight, -np.logaddexp(0.0, -self.train - shift)),
+            (1 - weight, -np.logaddexp(0.0, self.validation + shift)),
+        )
+        raw = sum(w * float(values.mean()) - float(xlogy(w, w)) for w, values in terms)
+        variance = sum(w**2 * values.var() / len(values) for w, values in terms)
+        return DivergenceEstimate(
+            value=max(0.0, raw),
+            standard_error=float(np.sqrt(variance)),
+            auc=self.auc,
+            raw=raw,
+            n_rows=len(self.train),
+            n_rows_val=len(self.validation),
+        )
+
+
+def classify_samples(
+    X: Floats, is_train: Ints, parts: Ints, root: np.random.SeedSequence
+) -> SampleLogOdds:
+    """Cross-validate a classifier of two samples; the parts are the outer and the inner folds.
+
+    Rows that depend on one another must be in the same part.
+    """
+    sizes = np.bincount(parts)
+    n_fitted = np.bincount(is_train).min() * (len(sizes) - 2) / len(sizes)
+    classifier = _make_classifier(n_fitted >= MIN_ROWS_BOOSTING, integer_seed(root, "trees"))
+    log_odds, areas, folds = np.empty(len(X)), [], LeaveOneGroupOut()
+    for train, test in folds.split(X, groups=parts):
+        classifier.set_params(cv=list(folds.split(train, groups=parts[train])))
+        with warnings.catch_warnings():
+            # A fit that stops early still gives a lower bound of the divergence.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            classifier.fit(X[train], is_train[train])
+        log_odds[test] = classifier.decision_function(X[test])
+        areas.append(roc_auc_score(is_train[test], log_odds[test]))
+    log_odds = np.clip(log_odds, -MAX_LOG_ODDS, MAX_LOG_ODDS)
+    auc = float(np.average(areas, weights=sizes))
+    return SampleLogOdds(log_odds[is_train == 1], log_odds[is_train == 0], auc)
+
+
+def _make_classifier(with_boosting: bool, seed: int) -> StackingClassifier:
+    """Return a combination of models that detect different kinds of differences."""
+    models: list[tuple[str, Any]] = [
+        ("linear", LogisticRegression(C=0.1, class_weight="balanced", max_iter=200)),
+        ("gaussian", GaussianDiscriminant()),
+    ]
+    if with_boosting:
+        trees = HistGradientBoostingClassifier(
+            max_iter=50,
+            max_leaf_nodes=8,
+            max_bins=63,
+            l2_regularization=1.0,
+            early_stopping=False,
+            random_state=seed,
+        )
+        models.append(("boosting", trees))
+    return StackingClassifier(models, ScoreCombination(), stack_method="decision_function")
+
+
+class ScoreCombination(ClassifierMixin, BaseEstimator):
+    """Logistic regression on scores with nonnegative coefficients and balanced classes.
+
+    If a row has duplicates in the other sample, out-of-fold scores are inversely related to the
+    label. A negative coefficient would take that for a difference between the samples.
+    """
+
+    def fit(self, X: Floats, y: AnyArray) -> Self:
+        """Fit the coefficients to scores in log odds."""
+        self.classes_, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
+        signs, weights = 2.0 * codes - 1.0, 1.0 / (len(counts) * counts[codes])
+        columns = np.column_stack([np.ones(len(X)), self._clip(X)])
+
+        def loss(coef: Floats) -> tuple[float, Floats]:
+            margins = signs * (columns @ coef)
+            gradient = -(weights * signs * expit(-margins)) @ columns + 2e-4 * coef
+            # The small penalty makes the solution unique for constant scores.
+            return float(weights @ np.logaddexp(0.0, -margins) + 1e-4 * coef @ coef), gradient
+
+        bounds = [(None, None)] + [(0.0, None)] * X.shape[1]
+        start = np.zeros(columns.shape[1])
+        self.coef_ = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
+        return self
+
+    def decision_function(self, X: Floats) -> Floats:
+        """Return log odds."""
+        return self.coef_[0] + self._clip(X) @ self.coef_[1:]
+
+    def _clip(self, X: Floats) -> Floats:
+        """Limit the scores so that one outlier does not determine the coefficients."""
+        return np.clip(X, -MAX_LOG_ODDS, MAX_LOG_ODDS)
+
+
+class GaussianDiscriminant(ClassifierMixin, BaseEstimator):
+    """Quadratic discriminant analysis of two classes with Ledoit-Wolf covariances.
+
+    scikit-learn's has this shrinkage only from version 1.8 on.
+    """
+
+    def fit(self, X: Floats, y: AnyArray) -> Self:
+        """Fit a normal distribution to each class."""
+        self.classes_ = np.unique(y)
+        ridge = 1e-3 * np.eye(X.shape[1])  # for constant columns
+        self.normals_ = [
+            multivariate_normal(rows.mean(axis=0), ledoit_wolf(rows)[0] + ridge)
+            for rows in (X[y == label] for label in self.classes_)
+        ]
+        return self
+
+    def decision_function(self, X: Floats) -> Floats:
+        """Return the log ratio of the densities of the second and the first class."""
+        first, second = (np.atleast_1d(normal.logpdf(X)) for normal in self.normals_)
+        return second - first
+
+    def predict(self, X: Floats) -> AnyArray:
+        """Return the class with the larger density."""
+        return self.classes_[(self.decision_function(X) > 0).astype(np.intp)]
+
+
+def extract_features(X: Table, root: np.random.SeedSequence) -> Floats:
+    """Return at most about a hundred standardized features of a table with both samples."""
+    features = Featurizer().fit(X).transform(X)
+    is_sparse = sparse.issparse(features)
+    n_components = min(MAX_COLUMNS, min(features.shape) - 1)
+    if (not is_sparse and features.shape[1] <= MAX_COLUMNS) or n_components < 1:
+        return features.toarray() if is_sparse else features
+    svd = TruncatedSVD(n_components, random_state=integer_seed(root, "components"))
+    components = svd.fit_transform(features)
+    components /= max(components.std(), 1e-12)  # one scale: whitening would hide a common shift
+    if not is_sparse:
+        return components
+    # Mixed rows have more nonzero entries, which the components do not show.
+    n_nonzero = np.log1p(np.diff(features.tocsr().indptr))[:, None]
+    return np.hstack([components, StandardScaler().fit_transform(n_nonzero)])
+
+
+def split_into_parts(strata: Ints, n_parts: int, rng: np.random.Generator) -> Ints:
+    """Return a random part of each row; sizes are as equal as possible in each stratum."""
+    shuffled = rng.permutation(len(strata))
+    order = shuffled[np.argsort(strata[shuffled], kind="stable")]
+    parts = np.empty(len(strata), dtype=np.intp)
+    parts[order] = np.arange(len(strata)) % n_parts
+    return parts
+
+
+def random_rows(n_rows: int, at_most: int, rng: np.random.Generator) -> Ints:
+    """Return the indices of all rows, or of a random subset, in increasing order."""
+    if n_rows <= at_most:
+        return np.arange(n_rows)
+    return np.sort(rng.choice(n_rows, size=at_most, replace=False))
+
+
+def check_n_rows(X: Table, least: int, name: str, owner: str) -> None:
+    """Raise unless a table has enough rows."""
+    if count_rows(X) < least:
+        raise ValueError(f"{name} of {owner} requires at least {least} rows, got {count_rows(X)}.")
+
+
+def check_int(value: Any, least: int, name: str, owner: str) -> None:
+    """Raise unless a value is an int of at least this size."""
+    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
+        raise ValueError(f"{name} of {owner} must be an int of at least {least}, got {value!r}.")
+
+
+def _describe_columns(X: Table) -> str:
+    if is_text(X):
+        return "documents"
+    if hasattr(X, "columns"):
+        return f"a data frame with columns {list(X.columns)}"
+    kind = "a sparse matrix" if sparse.issparse(X) else "an array"
+    return f"{kind} with rows of shape {np.shape(X)[1:]}"
