@@ -1,4 +1,4 @@
-"""The page in a browser. Skipped where there is none; LEAVEZERO_SCREENSHOTS keeps pictures."""
+"""The HTML page in Chromium, if installed; LEAVEZERO_SCREENSHOTS is a folder for screenshots."""
 
 import os
 import re
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=f"none of {', '.join(NA
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
-    """Return where a report with unkind names lies on disk."""
+    """Return the address of a report with markup in all names."""
     pd = pytest.importorskip("pandas")
     rng = np.random.default_rng(0)
     y = np.tile(["<b onclick=alert(1)>🙂</b>", "=cmd()"], 40)
@@ -47,22 +47,22 @@ def browser():
 
 @pytest.fixture
 def open_page(browser, address):
-    """Return a function that opens the report; what it complains of is listed in ``heard``."""
+    """Return a function that opens the report and collects messages and requests in ``events``."""
     contexts = []
 
-    def opened(width=1200, **options):
+    def open_report(width=1200, **options):
         context = browser.new_context(viewport={"width": width, "height": 900}, **options)
         contexts.append(context)
         page = context.new_page()
-        page.heard = []
-        page.on("console", lambda message: page.heard.append(message.text))
-        page.on("pageerror", lambda error: page.heard.append(str(error)))
-        page.on("dialog", lambda dialog: page.heard.append(dialog.message))
-        page.on("request", lambda request: page.heard.append(request.url))
+        page.events = []
+        page.on("console", lambda message: page.events.append(message.text))
+        page.on("pageerror", lambda error: page.events.append(str(error)))
+        page.on("dialog", lambda dialog: page.events.append(dialog.message))
+        page.on("request", lambda request: page.events.append(request.url))
         page.goto(address)
         return page
 
-    yield opened
+    yield open_report
     for context in contexts:
         context.close()
 
@@ -89,8 +89,7 @@ def luminance(color):
     return float(linear @ [0.2126, 0.7152, 0.0722])
 
 
-def keep(page, name):
-    """Keep a picture where one is asked for."""
+def save_screenshot(page, name):
     folder = os.environ.get("LEAVEZERO_SCREENSHOTS")
     if folder:
         Path(folder).mkdir(parents=True, exist_ok=True)
@@ -99,31 +98,32 @@ def keep(page, name):
 
 @pytest.mark.parametrize("width", [1200, 400])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_it_opens_from_disk_and_fits(open_page, address, scheme, width):
-    """No complaint, no request but for the file, nothing beside the screen, text to be read."""
+def test_page_opens_from_disk_and_fits(open_page, address, scheme, width):
+    """No message, no request but for the file, no horizontal scrolling, sufficient contrast."""
     page = open_page(width, color_scheme=scheme, offline=True)
-    assert page.heard == [address]
+    assert page.events == [address]
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+    sizes = page.evaluate("[...document.querySelectorAll('svg')].map(s => s.clientWidth)")
+    assert min(sizes) > 300  # at the size for which the text of figures is set
     assert (luminance(page.evaluate("getComputedStyle(document.body).backgroundColor")) > 0.5) == (
         scheme == "light"
     )
     for selector in ("h1", ".soft", "nav a", ".card .what", "figcaption"):
         assert contrast(page, selector) >= 4.5
-    keep(page, f"report-{scheme}-{width}")
+    save_screenshot(page, f"report-{scheme}-{width}")
 
 
-def test_unkind_names_are_text(open_page, address):
-    """Seen as they are, and nothing of them runs."""
+def test_markup_in_names_is_text(open_page, address):
     page = open_page()
     assert page.get_by_text("<script>alert(1)</script>").count() >= 1
     assert page.get_by_text("<b onclick=alert(1)>🙂</b>").count() >= 1
     assert page.locator("[onclick]").count() == 0
     assert page.locator("script").count() == 2
-    assert page.heard == [address]
+    assert page.events == [address]
 
 
-def test_a_column_sorts_by_mouse_and_by_keys(open_page):
-    """Up first, then down; the heading says which."""
+def test_table_is_sorted_by_mouse_and_keyboard(open_page):
+    """Ascending first, then descending."""
     page = open_page()
     head = page.locator("#candidates thead th").nth(1)
     head.locator("button").click()
@@ -138,8 +138,7 @@ def test_a_column_sorts_by_mouse_and_by_keys(open_page):
     assert column(page, 3) == sorted(column(page, 3))
 
 
-def test_the_filter_keeps_what_has_all_words(open_page):
-    """The number that is shown is said aloud."""
+def test_filter_keeps_rows_that_match_all_terms(open_page):
     page = open_page()
     assert page.locator("#shown").inner_text() == "6 of 6 shown"
     page.get_by_label("Filter").fill("kernel=linear c=10")
@@ -149,16 +148,15 @@ def test_the_filter_keeps_what_has_all_words(open_page):
     assert len(column(page, 3)) == 6
 
 
-def test_without_scripts_all_is_there_to_read(open_page):
-    """Only the filter, which could do nothing, is hidden."""
+def test_page_is_complete_without_scripts(open_page):
+    """Only the filter is hidden."""
     page = open_page(java_script_enabled=False)
     assert len(column(page, 1)) == 6
     assert not page.locator("#filtering").is_visible()
     assert page.locator("svg").first.is_visible()
 
 
-def test_on_paper_it_is_dark_on_white_and_whole(open_page):
-    """Whatever the screen's colors are; what needs a pointer is left out."""
+def test_print_is_dark_on_white_and_complete(open_page):
     page = open_page(color_scheme="dark")
     page.emulate_media(media="print")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"

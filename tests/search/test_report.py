@@ -123,6 +123,7 @@ def test_page_does_not_contain_a_fixed_validation_set():
     own = FixedValidationSet((X[:10] + 31.415926).tolist(), y[:10].tolist())
     page = neighbors(augmenter=own).fit(X, y).to_html(trust=NO_WARNING)
     assert [cell for cell in np.ravel(own.X) if f"{cell:.4f}" in page] == []
+    assert "10 rows, given by the user" in page
 
 
 def sparse_rows():

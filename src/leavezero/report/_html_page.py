@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from importlib import resources
 from typing import Any
 
+from leavezero.diagnostics import format_score
 from leavezero.report._format_value import format_number
 from leavezero.report._plots import import_extra
-from leavezero.report._summarize import format_score
 from leavezero.report._svg_figures import page_figures
 
 MAX_CANDIDATES = 2_000  # rows of the table

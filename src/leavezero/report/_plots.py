@@ -51,7 +51,7 @@ def plot_scores(candidates: Sequence[Record], metric: str, ax: Any = None, **kwa
     >>> ax.get_xlabel()
     'accuracy'
     """
-    ax = _axes(ax)
+    ax = _axes(ax, height=0.8 + 0.3 * len(candidates))
     positions = np.arange(len(candidates))
     score, low, high = (_column(candidates, name) for name in ("score", "low", "high"))
     errors = np.nan_to_num(np.abs(np.stack([low, high]) - score))
@@ -104,6 +104,7 @@ def plot_checks(checks: Sequence[Record], ax: Any = None, **kwargs: Any) -> Any:
     ax.set_xlim(-0.5, len(levels) - 0.5)
     ax.set_ylim(len(checks) - 0.5, -0.5)
     ax.grid(axis="y", linewidth=0.3)
+    ax.set_axisbelow(True)
     return ax
 
 
@@ -189,7 +190,7 @@ def plot_comparison(comparison: Record, ax: Any = None) -> Any:
     for (name, marker, color), search in zip(styles, comparison["searches"], strict=True):
         scores = _column(candidates, f"{name}_score")
         selected = np.array([bool(one[f"selected_by_{name}"]) for one in candidates], dtype=bool)
-        style = {"marker": marker, "color": COLORS[color]}
+        style: dict[str, Any] = {"marker": marker, "color": COLORS[color]}
         ax.scatter(scores[~selected], test[~selected], s=22, alpha=0.6, **style)
         label = plain_label(f"{search['name']} selects {search['label']}", 70)
         style |= {"edgecolors": COLORS["ink"], "zorder": 3}
@@ -266,11 +267,11 @@ def mark_diagonal(ax: Any, **kwargs: Any) -> None:
     ax.axline((middle, middle), slope=1, **(style | kwargs))
 
 
-def _axes(ax: Any) -> Any:
+def _axes(ax: Any, height: float = 4.8) -> Any:
     if ax is not None:
         return ax
     pyplot = import_extra("matplotlib.pyplot", "A figure")
-    return pyplot.subplots(layout="constrained")[1]
+    return pyplot.subplots(figsize=(6.4, max(2.4, height)), layout="constrained")[1]
 
 
 def _column(rows: Sequence[Record], name: str) -> Floats:

@@ -1,11 +1,11 @@
 """The results of a search as one plain dict."""
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from leavezero.diagnostics import format_score
 from leavezero.report._format_value import clean_text, format_value, to_json
 
 FORMAT = 1
@@ -83,12 +83,6 @@ def summarize(
     }
 
 
-def format_score(value: float) -> str:
-    """Return a score with four decimals, or four digits if it is very small or large."""
-    fixed = value == 0 or not math.isfinite(value) or 1e-3 <= abs(value) < 1e5
-    return f"{value:.4f}" if fixed else f"{value:.4g}"
-
-
 def _candidates(
     table: Mapping[str, Any], column: str, best: int | None, tied: Sequence[int]
 ) -> list[dict[str, Any]]:
@@ -104,7 +98,7 @@ def _candidates(
     for row in order:
         params = {clean_text(name): _cell(value) for name, value in table["params"][row].items()}
         label = ", ".join(f"{name}={_short(value)}" for name, value in params.items())
-        candidate = {"row": row, "best": row == best, "tied": row in tied}
+        candidate: dict[str, Any] = {"row": row, "best": row == best, "tied": row in tied}
         candidate |= {"label": label or "no parameters", "params": params}
         candidate |= {entry: to_json(table[name][row]) for name, entry in columns.items()}
         candidate["metrics"] = {

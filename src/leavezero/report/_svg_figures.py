@@ -271,9 +271,9 @@ def _places(candidates: Sequence[Record], param: Record) -> Floats:
 
 
 def _ticks(param: Record) -> list[tuple[float, str]]:
-    """Return positions and labels of at most six values, in about equal distances."""
+    """Return positions and labels of at most five values, in about equal distances."""
     places, values = _positions(param), param["values"]
-    wanted = np.linspace(0, 1, min(6, len(places)))
+    wanted = np.linspace(0, 1, min(5, len(places)))
     chosen = np.unique([np.abs(places - at).argmin() for at in wanted])
     label = format_number if param["numeric"] else lambda value: plain_label(value, 12)
     return [(float(places[i]), label(values[i])) for i in chosen]

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from itertools import pairwise
 from typing import Any, Self
 
@@ -120,9 +121,12 @@ class SearchDisplay(_Display):
         column = column.removeprefix("mean_test_")
         if search.multimetric_ and isinstance(search.refit, str):
             column = search.refit
-        best = getattr(search, "best_index_", None)
+        best, selection = getattr(search, "best_index_", None), None
+        if hasattr(getattr(search, "selection_", None), "tied"):
+            selection = asdict(search.selection_)
         metric = search.scoring if isinstance(search.scoring, str) else column
-        return summarize(table, column=column, best=best)["candidates"], metric
+        summary = summarize(table, column=column, best=best, selection=selection)
+        return summary["candidates"], metric
 
     def _plot(self, ax: Any, *, n_candidates: int = 20, **kwargs: Any) -> Any:
         scored = [one for one in self.candidates if one["score"] is not None]

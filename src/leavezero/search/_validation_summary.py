@@ -9,6 +9,8 @@ from sklearn.decomposition import PCA, TruncatedSVD
 
 from leavezero._tables import Featurizer, count_rows, is_text, take_rows
 from leavezero._typing import AnyArray, Bools, Floats, Ints, Table
+from leavezero.augment import ValidationSet
+from leavezero.diagnostics import CheckInputs
 
 _MAX_PROJECTED = 2_000  # rows of either sample
 _MAX_CLASSES = 12
@@ -17,7 +19,9 @@ _MAX_POINTS, _MAX_ROWS, _MAX_COLUMNS = 500, 10, 30  # of a report with rows
 _SAMPLES = ("training", "validation")
 
 
-def compare_validation_set(inputs: Any, *, with_rows: bool = False) -> dict[str, Any] | None:
+def compare_validation_set(
+    inputs: CheckInputs, *, with_rows: bool = False
+) -> dict[str, Any] | None:
     """Compare the validation set with the training data.
 
     Without ``with_rows`` the result has only shares of cells and bins, whose edges are round
@@ -26,7 +30,7 @@ def compare_validation_set(inputs: Any, *, with_rows: bool = False) -> dict[str,
     Parameters
     ----------
     inputs : CheckInputs
-        Of which X, y, classes, validation_set, augmenter and labeled are used.
+        Both samples; the scores are not used.
     with_rows : bool, default=False
         Whether to add single rows.
 
@@ -38,12 +42,11 @@ def compare_validation_set(inputs: Any, *, with_rows: bool = False) -> dict[str,
     Examples
     --------
     >>> import numpy as np
-    >>> from types import SimpleNamespace
     >>> from leavezero.augment import ValidationSet
+    >>> from leavezero.diagnostics import CheckInputs
     >>> from leavezero.search._validation_summary import compare_validation_set
     >>> X, y = np.arange(40.0).reshape(20, 2), np.tile(["a", "b"], 10)
-    >>> inputs = SimpleNamespace(X=X, y=y, classes=np.unique(y), augmenter=None, labeled=None,
-    ...                          validation_set=ValidationSet(X + 0.5, y))
+    >>> inputs = CheckInputs(X, y, np.unique(y), ValidationSet(X + 0.5, y), None)
     >>> compare_validation_set(inputs)["classes"][0]
     {'label': 'a', 'training': 0.5, 'validation': 0.5}
     """
@@ -52,13 +55,13 @@ def compare_validation_set(inputs: Any, *, with_rows: bool = False) -> dict[str,
         return None
     n_rows = {"training": count_rows(inputs.X), "validation": count_rows(validation_set.X)}
     source = f"generated from {n_rows['training']:,} training rows"
-    if hasattr(inputs.augmenter, "fixed_rows"):
+    if inputs.is_user_supplied:
         source = "given by the user"
     found: dict[str, Any] = {"n_rows": n_rows, "note": None}
     found["sentence"] = f"The validation set has {n_rows['validation']:,} rows, {source}."
-    found |= _compare_targets(inputs)
+    found |= _compare_targets(inputs, validation_set)
     try:
-        projected, rows = _project(inputs, list(n_rows.values()))
+        projected, rows = _project(inputs.X, validation_set.X)
     except (ValueError, TypeError) as error:
         return found | {"note": f"The rows cannot be projected to a plane: {error}"}
     found["projection"] = _count_cells(projected)
@@ -66,12 +69,12 @@ def compare_validation_set(inputs: Any, *, with_rows: bool = False) -> dict[str,
     found["histograms"] = [
         {"label": label}
         | _histograms(edges, [at[chosen, 0] for at, chosen in zip(projected, masks, strict=True)])
-        for label, masks in _groups(inputs, rows)
+        for label, masks in _groups(inputs, validation_set.y, rows)
     ]
     if with_rows:
         points = [np.round(sample[:_MAX_POINTS], 4) for sample in projected]
         found["points"] = dict(zip(_SAMPLES, points, strict=True))
-        found["rows"] = _first_rows(inputs)
+        found["rows"] = _first_rows(inputs, validation_set)
     return found
 
 
@@ -93,62 +96,46 @@ def round_edges(values: Floats, n_bins: int) -> Floats:
     return np.round(np.arange(np.floor(low / step), np.ceil(high / step) + 1) * step, 12)
 
 
-def _compare_targets(inputs: Any) -> dict[str, Any]:
+def _compare_targets(inputs: CheckInputs, validation_set: ValidationSet) -> dict[str, Any]:
     """Return the share of each class in both samples, or histograms of a regression target."""
     if np.ndim(inputs.y) > 1:
         return {}
-    y_train = inputs.y if inputs.labeled is None else inputs.y[inputs.labeled]
     if inputs.classes is None:
-        targets = [np.asarray(y, dtype=float) for y in (y_train, inputs.validation_set.y)]
+        targets = [np.asarray(y, float) for y in (inputs.known_targets, validation_set.y)]
         return {"target": _histograms(round_edges(targets[0], _N_BINS), targets)}
-    training, validation = _class_shares(inputs, y_train)
+    shares = inputs.target_proportions()
     classes = [
-        {"label": str(inputs.classes[i]), "training": training[i], "validation": validation[i]}
-        for i in _largest(training)
+        {"label": str(inputs.classes[i])}
+        | {name: float(share[i]) for name, share in zip(_SAMPLES, shares, strict=True)}
+        for i in _largest(shares[0])
     ]
-    return {"classes": classes, "n_classes": len(training)}
+    return {"classes": classes, "n_classes": len(shares[0])}
 
 
-def _class_shares(inputs: Any, y_train: AnyArray) -> tuple[list[float], list[float]]:
-    """Return the share of each class in both samples; weights and soft labels count."""
-    validation_set, n_classes = inputs.validation_set, len(inputs.classes)
-    training = np.bincount(np.searchsorted(inputs.classes, y_train), minlength=n_classes)
-    weight = validation_set.sample_weight
-    probabilities = validation_set.class_probabilities
-    if probabilities is None:
-        probabilities = np.eye(n_classes)[np.searchsorted(inputs.classes, validation_set.y)]
-    validation: list[float] = np.average(probabilities, axis=0, weights=weight).tolist()
-    return (training / len(y_train)).tolist(), validation
-
-
-def _largest(shares: list[float]) -> Ints:
+def _largest(shares: Floats) -> Ints:
     """Return the largest classes, in their order."""
-    return np.sort(np.argsort(-np.asarray(shares), kind="stable")[:_MAX_CLASSES])
+    return np.sort(np.argsort(-shares, kind="stable")[:_MAX_CLASSES])
 
 
-def _project(inputs: Any, n_rows: list[int]) -> tuple[list[Floats], list[Ints]]:
+def _project(X: Table, X_val: Table) -> tuple[list[Floats], list[Ints]]:
     """Return two principal components of some rows of both samples, and which rows."""
     rng = np.random.default_rng(0)
-    rows = [
-        np.sort(rng.choice(n, _MAX_PROJECTED, replace=False))
-        if n > _MAX_PROJECTED
-        else np.arange(n)
-        for n in n_rows
-    ]
-    featurizer = Featurizer().fit(inputs.X)
-    tables = [
-        featurizer.transform(take_rows(X, chosen))
-        for X, chosen in zip((inputs.X, inputs.validation_set.X), rows, strict=True)
-    ]
-    n_components = min(2, *tables[0].shape)
+    featurizer = Featurizer().fit(X)
+    rows: list[Ints] = []
+    features = []
+    for table in (X, X_val):
+        n_rows = count_rows(table)
+        rows.append(np.sort(rng.permutation(n_rows)[:_MAX_PROJECTED]))
+        features.append(featurizer.transform(take_rows(table, rows[-1])))
+    n_components = min(2, *features[0].shape)
     model = PCA(n_components, random_state=0)
-    if sparse.issparse(tables[0]) and tables[0].shape[1] > 2:
-        model = TruncatedSVD(n_components, random_state=0)  # remains sparse
+    if sparse.issparse(features[0]) and features[0].shape[1] > 2:
+        model = TruncatedSVD(n_components, random_state=0)  # takes sparse matrices
     else:
-        tables = [_dense(table) for table in tables]
-    model.fit(tables[0])
+        features = [_dense(table) for table in features]
+    model.fit(features[0])
     missing = ((0, 0), (0, 2 - n_components))  # a single column has a single component
-    return [np.pad(model.transform(table), missing) for table in tables], rows
+    return [np.pad(model.transform(table), missing) for table in features], rows
 
 
 def _count_cells(projected: list[Floats]) -> dict[str, Any]:
@@ -162,19 +149,16 @@ def _count_cells(projected: list[Floats]) -> dict[str, Any]:
     return found
 
 
-def _groups(inputs: Any, rows: list[Ints]) -> Iterator[tuple[str, list[Bools]]]:
+def _groups(
+    inputs: CheckInputs, y_val: AnyArray, rows: list[Ints]
+) -> Iterator[tuple[str, list[Bools]]]:
     """Yield a label and the rows of both samples: of each class, or of thirds of the target."""
     if np.ndim(inputs.y) > 1:
         yield "all rows", [np.ones(len(chosen), dtype=bool) for chosen in rows]
         return
-    targets = [
-        y[chosen] for y, chosen in zip((inputs.y, inputs.validation_set.y), rows, strict=True)
-    ]
+    targets = [y[chosen] for y, chosen in zip((inputs.y, y_val), rows, strict=True)]
     if inputs.classes is not None:
-        shares = np.bincount(
-            np.searchsorted(inputs.classes, inputs.y), minlength=len(inputs.classes)
-        )
-        for label in inputs.classes[_largest(shares.tolist())]:
+        for label in inputs.classes[_largest(inputs.target_proportions()[0])]:
             yield f"class {label}", [y == label for y in targets]
         return
     thirds = np.quantile(inputs.y, [1 / 3, 2 / 3])
@@ -196,9 +180,8 @@ def _dense(table: Any) -> Floats:
     return table.toarray() if sparse.issparse(table) else np.asarray(table, dtype=float)
 
 
-def _first_rows(inputs: Any) -> dict[str, Any]:
+def _first_rows(inputs: CheckInputs, validation_set: ValidationSet) -> dict[str, Any]:
     """Return the first rows of both samples as text."""
-    validation_set = inputs.validation_set
     training = _cells(inputs.X, inputs.y)
     n_columns = len(training[0]) - 1
     names = [str(name) for name in getattr(inputs.X, "columns", range(n_columns))][:n_columns]
