@@ -629,7 +629,7 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         >>> from leavezero import GridSearchLZO
         >>> X, y = load_iris(return_X_y=True)
         >>> search = GridSearchLZO(SVC(), {"C": [0.001, 1]}, n_replicates=1, random_state=0)
-        >>> search.fit(X, y).summary()["choice"]["label"]
+        >>> search.fit(X, y).summary()["selection"]["label"]
         'C=1'
         """
         check_is_fitted(self, "cv_results_")

@@ -40,7 +40,7 @@ def search_summary(
         "data": _describe_data(search),
         "fits": _describe_fits(search),
         "seconds": _seconds(search, checks),
-        "repeat": code_to_repeat(search, command),
+        "repeat": code_to_repeat(search, command, _fit_params(search)),
         "made_with": versions(),
     }
     return _summarized(search, checks, validation, run)
@@ -114,6 +114,14 @@ def _describe_data(search: Any) -> dict[str, Any]:
         "columns": names[:MAX_COLUMNS],
         "more_columns": max(0, len(names) - MAX_COLUMNS),
     }
+
+
+def _fit_params(search: Any) -> list[str]:
+    """Return the names of the parameters of ``fit`` besides X and y."""
+    if not hasattr(search, "_state"):
+        return []
+    names = {name for params in search._state.run.fit_params.values() for name in params}
+    return sorted(names | ({"groups"} if search._state.groups is not None else set()))
 
 
 def _describe_fits(search: Any) -> dict[str, Any]:
