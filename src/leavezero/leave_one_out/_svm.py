@@ -52,6 +52,89 @@ MAX_IDLE = 20  # rows near the margin that may become support vectors
 NORMAL_IQR = 1.34  # interquartile range of a normal distribution in standard deviations
 
 
+@dataclass(frozen=True, eq=False)
+class BinarySVM:
+    """A two-class SVM or a regression; one entry per training row of it.
+
+    Parameters
+    ----------
+    rows : index in X.
+    dual_coef : signed dual coefficient.
+    free : dual coefficient between zero and its bound.
+    rise_limit, fall_limit : how far the decision value of a row that is not free may rise or fall
+        until it becomes a free support vector; infinite if it never does.
+    margin : how far the decision value may move to the wrong side before the row is misclassified;
+        infinite if it is already, 0 in a regression, where every change counts.
+    upper_bound : of the absolute dual coefficient.
+    distances : from the points where the loss is not differentiable, one column each.
+    """
+
+    rows: Ints
+    dual_coef: Floats
+    free: Bools
+    rise_limit: Floats
+    fall_limit: Floats
+    margin: Floats
+    upper_bound: Floats
+    distances: Floats
+
+    @property
+    def n_bounded(self) -> int:
+        """Number of support vectors at their bound."""
+        return int(((self.dual_coef != 0.0) & ~self.free).sum())
+
+    def take(self, which: Ints) -> "BinarySVM":
+        """Return the SVM with some of its rows."""
+        return BinarySVM(*(getattr(self, field.name)[which] for field in fields(self)))
+
+
+@dataclass(frozen=True, eq=False)
+class SVMKernel:
+    """Kernel of a fitted SVM between its training rows."""
+
+    model: Any
+    X: Any
+    gamma: float
+
+    @classmethod
+    def from_model(cls, model: Any, X: Any) -> "SVMKernel":
+        """Resolve gamma as the fit does."""
+        gamma = model.gamma
+        if gamma == "auto":
+            gamma = 1.0 / X.shape[1]
+        elif gamma == "scale":
+            squares = X.multiply(X) if sparse.issparse(X) else None
+            variance = X.var() if squares is None else squares.mean() - X.mean() ** 2
+            gamma = 1.0 / (X.shape[1] * variance) if variance != 0 else 1.0
+        return cls(model, X, float(gamma))
+
+    def between(self, left: Ints, right: Ints) -> Floats:
+        """Return the kernel of some rows with others."""
+        kernel, X = self.model.kernel, self.X
+        if not len(left) or not len(right):
+            return np.zeros((len(left), len(right)))
+        if isinstance(kernel, str) and kernel == "precomputed":
+            return to_dense(X[left][:, right])
+        if callable(kernel):
+            return np.asarray(kernel(X[left], X[right]))
+        params = {"gamma": self.gamma, "degree": self.model.degree, "coef0": self.model.coef0}
+        values = pairwise_kernels(X[left], X[right], metric=kernel, filter_params=True, **params)
+        return to_dense(values)
+
+    def diagonal(self, rows: Ints) -> Floats:
+        """Return the kernel of each row with itself."""
+        if self.model.kernel == "rbf":
+            return np.ones(len(rows))
+        blocks = np.split(rows, range(BLOCK, len(rows), BLOCK))
+        return np.concatenate([np.diagonal(self.between(block, block)) for block in blocks])
+
+    def decision_values(self, dual_coef: Floats) -> Floats:
+        """Return kernel sums over the support vectors for all rows, without intercept."""
+        rows, support = np.arange(self.X.shape[0]), self.model.support_
+        blocks = np.split(rows, range(BLOCK, len(rows), BLOCK))
+        return np.concatenate([self.between(block, support) @ dual_coef for block in blocks])
+
+
 class SVCMethod(LeaveOneOutMethod):
     """SVC and NuSVC with any kernel; several classes by one-vs-one votes, as the model predicts.
 
@@ -249,89 +332,6 @@ def _predictions(model: Any, scores: Floats) -> dict[str, AnyArray]:
     ovr = model.decision_function_shape == "ovr"
     best = (combined if model.break_ties and ovr else votes).argmax(axis=1)
     return {"predict": model.classes_[best], "decision_function": combined if ovr else scores}
-
-
-@dataclass(frozen=True, eq=False)
-class SVMKernel:
-    """Kernel of a fitted SVM between its training rows."""
-
-    model: Any
-    X: Any
-    gamma: float
-
-    @classmethod
-    def from_model(cls, model: Any, X: Any) -> "SVMKernel":
-        """Resolve gamma as the fit does."""
-        gamma = model.gamma
-        if gamma == "auto":
-            gamma = 1.0 / X.shape[1]
-        elif gamma == "scale":
-            squares = X.multiply(X) if sparse.issparse(X) else None
-            variance = X.var() if squares is None else squares.mean() - X.mean() ** 2
-            gamma = 1.0 / (X.shape[1] * variance) if variance != 0 else 1.0
-        return cls(model, X, float(gamma))
-
-    def between(self, left: Ints, right: Ints) -> Floats:
-        """Return the kernel of some rows with others."""
-        kernel, X = self.model.kernel, self.X
-        if not len(left) or not len(right):
-            return np.zeros((len(left), len(right)))
-        if isinstance(kernel, str) and kernel == "precomputed":
-            return to_dense(X[left][:, right])
-        if callable(kernel):
-            return np.asarray(kernel(X[left], X[right]))
-        params = {"gamma": self.gamma, "degree": self.model.degree, "coef0": self.model.coef0}
-        values = pairwise_kernels(X[left], X[right], metric=kernel, filter_params=True, **params)
-        return to_dense(values)
-
-    def diagonal(self, rows: Ints) -> Floats:
-        """Return the kernel of each row with itself."""
-        if self.model.kernel == "rbf":
-            return np.ones(len(rows))
-        blocks = np.split(rows, range(BLOCK, len(rows), BLOCK))
-        return np.concatenate([np.diagonal(self.between(block, block)) for block in blocks])
-
-    def decision_values(self, dual_coef: Floats) -> Floats:
-        """Return kernel sums over the support vectors for all rows, without intercept."""
-        rows, support = np.arange(self.X.shape[0]), self.model.support_
-        blocks = np.split(rows, range(BLOCK, len(rows), BLOCK))
-        return np.concatenate([self.between(block, support) @ dual_coef for block in blocks])
-
-
-@dataclass(frozen=True, eq=False)
-class BinarySVM:
-    """A two-class SVM or a regression; one entry per training row of it.
-
-    Parameters
-    ----------
-    rows : index in X.
-    dual_coef : signed dual coefficient.
-    free : dual coefficient between zero and its bound.
-    rise_limit, fall_limit : how far the decision value of a row that is not free may rise or fall
-        until it becomes a free support vector; infinite if it never does.
-    margin : how far the decision value may move to the wrong side before the row is misclassified;
-        infinite if it is already, 0 in a regression, where every change counts.
-    upper_bound : of the absolute dual coefficient.
-    distances : from the points where the loss is not differentiable, one column each.
-    """
-
-    rows: Ints
-    dual_coef: Floats
-    free: Bools
-    rise_limit: Floats
-    fall_limit: Floats
-    margin: Floats
-    upper_bound: Floats
-    distances: Floats
-
-    @property
-    def n_bounded(self) -> int:
-        """Number of support vectors at their bound."""
-        return int(((self.dual_coef != 0.0) & ~self.free).sum())
-
-    def take(self, which: Ints) -> "BinarySVM":
-        """Return the SVM with some of its rows."""
-        return BinarySVM(*(getattr(self, field.name)[which] for field in fields(self)))
 
 
 def is_smoothed(svm: BinarySVM, kernel: SVMKernel) -> bool:
