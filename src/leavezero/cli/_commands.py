@@ -25,54 +25,52 @@ app = typer.Typer(
 checkpoint_app = typer.Typer(help="Checkpoint files of searches.", no_args_is_help=True)
 app.add_typer(checkpoint_app, name="checkpoint")
 
-_TableArgument = typer.Argument(
-    metavar="TABLE", help="CSV, TSV, Parquet, Feather, Excel or JSON lines file."
+_TABLE_HELP = "CSV, TSV, Parquet, Feather, Excel or JSON lines file."
+_TASK_HELP = (
+    "classification or regression. Default: strings, booleans and whole numbers with at most 20 "
+    "values are classes; other numbers are a regression target."
 )
-_Table = Annotated[Path, _TableArgument]
-_TargetOption = typer.Option(help="Column to predict; without it the columns are listed.")
-_Target = Annotated[str | None, _TargetOption]
-_TaskOption = typer.Option(
-    help="classification or regression. Default: strings, booleans and whole numbers with at most "
-    "20 values are classes; other numbers are a regression target."
-)
-_Task = Annotated[str | None, _TaskOption]
-_ModelsOption = typer.Option(
-    help="Comma-separated: linear, svm, knn, bayes, tree, forest, boosting, lightgbm."
-)
-_Models = Annotated[str, _ModelsOption]
-_GridOption = typer.Option(
-    help="TOML file with own models: a section [linear] with grid = {C = [0.5, 5]}."
-)
-_Grid = Annotated[Path | None, _GridOption]
-_MetricOption = typer.Option(help="A scorer of scikit-learn. Default: accuracy or r2.")
-_Metric = Annotated[str | None, _MetricOption]
-_AugmenterOption = typer.Option(
-    help="Generates the validation set: auto, mixup, neighbor-mixup, gaussian, gaussian-mixture, "
+_MODELS_HELP = "Comma-separated: linear, svm, knn, bayes, tree, forest, boosting, lightgbm."
+_GRID_HELP = "TOML file with own models: a section [linear] with grid = {C = [0.5, 5]}."
+_AUGMENTER_HELP = (
+    "Generates the validation set: auto, mixup, neighbor-mixup, gaussian, gaussian-mixture, "
     "copula, union, soft-labeled-copula."
 )
-_Augmenter = Annotated[str, _AugmenterOption]
-_FinalistsOption = typer.Option(
-    help="Cross-validate at most this many tied candidates; auto: if a check warns."
-)
-_Finalists = Annotated[str | None, _FinalistsOption]
-_KeepOption = typer.Option(help="Use this column although it identifies rows; repeatable.")
-_Keep = Annotated[list[str] | None, _KeepOption]
+_FINALISTS_HELP = "Cross-validate at most this many tied candidates; auto: if a check warns."
+_KEEP_HELP = "Use this column although it identifies rows; repeatable."
+_SEP_HELP = "Separator of a text file. Default: found in its first row."
+_CHECKPOINT_HELP = "File for finished candidates; the same command then continues."
+
+_Table = Annotated[Path, typer.Argument(metavar="TABLE", help=_TABLE_HELP)]
+_Target = Annotated[str | None, typer.Option(help="Column to predict; without it: list columns.")]
+_Task = Annotated[str | None, typer.Option(help=_TASK_HELP)]
+_Models = Annotated[str, typer.Option(help=_MODELS_HELP)]
+_Grid = Annotated[Path | None, typer.Option(help=_GRID_HELP)]
+_Metric = Annotated[
+    str | None, typer.Option(help="Scorer of scikit-learn. Default: accuracy or r2.")
+]
+_Augmenter = Annotated[str, typer.Option(help=_AUGMENTER_HELP)]
+_Finalists = Annotated[str | None, typer.Option(help=_FINALISTS_HELP)]
+_Keep = Annotated[list[str] | None, typer.Option(help=_KEEP_HELP)]
 _Drop = Annotated[list[str] | None, typer.Option(help="Drop this column; repeatable.")]
-_SepOption = typer.Option(help="Separator of a text file. Default: found in its first row.")
-_Sep = Annotated[str | None, _SepOption]
+_Sep = Annotated[str | None, typer.Option(help=_SEP_HELP)]
 _Decimal = Annotated[str, typer.Option(help="Decimal point of a text file.")]
 _Encoding = Annotated[str, typer.Option(help="Encoding of a text file.")]
-_BudgetOption = typer.Option(help="Time for the search, such as 90s, 10m or 2h.")
-_CheckpointOption = typer.Option(
-    help="File for finished candidates; the same command then continues."
-)
+_Budget = Annotated[str | None, typer.Option(help="Time for the search, such as 90s, 10m or 2h.")]
+_Checkpoint = Annotated[Path | None, typer.Option(help=_CHECKPOINT_HELP)]
 _Jobs = Annotated[int, typer.Option(min=-1, help="Parallel workers; -1 for all cores.")]
 _Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Random seed.")]
-_OutOption = typer.Option(help="Output directory. Default: leavezero-TABLE.")
-_Out = Annotated[Path | None, _OutOption]
+_Out = Annotated[Path | None, typer.Option(help="Output directory. Default: leavezero-TABLE.")]
 _Quiet = Annotated[bool, typer.Option("--quiet", help="Print errors only.")]
 _Json = Annotated[bool, typer.Option("--json", help="Print the results as JSON.")]
 _Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks of errors.")]
+_Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model.skops written by select.")]
+_OutFile = Annotated[Path | None, typer.Option(help="File to write: .csv, .tsv or .parquet.")]
+_Trusted = Annotated[list[str] | None, typer.Option(help="Type allowed in MODEL; repeatable.")]
+_Folds = Annotated[int, typer.Option(help="Folds of the cross-validation.")]
+_TestSize = Annotated[float, typer.Option(help="Share of the rows that is held out.")]
+_Quick = Annotated[bool, typer.Option("--quick", help="Only the two small data sets.")]
+_File = Annotated[Path, typer.Argument(help="The file that a search had as checkpoint.")]
 
 
 def _print_version(requested: bool) -> None:
@@ -107,8 +105,8 @@ def select(
     sep: _Sep = None,
     decimal: _Decimal = ".",
     encoding: _Encoding = "utf-8",
-    time_budget: Annotated[str | None, _BudgetOption] = None,
-    checkpoint: Annotated[Path | None, _CheckpointOption] = None,
+    time_budget: _Budget = None,
+    checkpoint: _Checkpoint = None,
     jobs: _Jobs = -1,
     seed: _Seed = 0,
     out: _Out = None,
@@ -126,20 +124,15 @@ def select(
         raise typer.Exit(1)
 
 
-_ModelArgument = typer.Argument(metavar="MODEL", help="A model.skops written by select.")
-_OutFileOption = typer.Option(help="File to write: .csv, .tsv or .parquet.")
-_TrustedOption = typer.Option(help="A type that the model may contain; repeatable.")
-
-
 @app.command()
 def predict(
-    model: Annotated[Path, _ModelArgument],
+    model: _Model,
     table: _Table,
-    out: Annotated[Path | None, _OutFileOption] = None,
+    out: _OutFile = None,
     sep: _Sep = None,
     decimal: _Decimal = ".",
     encoding: _Encoding = "utf-8",
-    trusted: Annotated[list[str] | None, _TrustedOption] = None,
+    trusted: _Trusted = None,
     quiet: _Quiet = False,
     as_json: _Json = False,
     debug: _Debug = False,
@@ -153,17 +146,13 @@ def predict(
         run_predict(model, table, reading, out=out, trusted=types, quiet=quiet, as_json=as_json)
 
 
-_CvOption = typer.Option(help="Folds of the cross-validation.")
-_TestSizeOption = typer.Option(help="Share of the rows that is held out.")
-
-
 @app.command()
 def compare(
     context: typer.Context,
     table: _Table,
     target: _Target = None,
-    cv: Annotated[int, _CvOption] = 10,
-    test_size: Annotated[float, _TestSizeOption] = 0.3,
+    cv: _Folds = 10,
+    test_size: _TestSize = 0.3,
     task: _Task = None,
     models: _Models = "",
     grid: _Grid = None,
@@ -194,22 +183,16 @@ def compare(
         raise typer.Exit(1)
 
 
-_QuickOption = typer.Option("--quick", help="Only the two small data sets.")
-
-
 @app.command()
-def demo(seed: _Seed = 0, quick: Annotated[bool, _QuickOption] = False, jobs: _Jobs = -1) -> None:
+def demo(seed: _Seed = 0, quick: _Quick = False, jobs: _Jobs = -1) -> None:
     """Compare leave-zero-out with 10-fold cross-validation on bundled data."""
     from leavezero.cli._demo import run_demo
 
     run_demo(seed=seed, quick=quick, n_jobs=jobs)
 
 
-_FileArgument = typer.Argument(help="The file that a search had as checkpoint.")
-
-
 @checkpoint_app.command("show")
-def checkpoint_show(file: Annotated[Path, _FileArgument]) -> None:
+def checkpoint_show(file: _File) -> None:
     """Show which search a checkpoint belongs to and what has finished; the file is only read."""
     with exit_codes():
         from leavezero.engine import summarize_journal as summarize_checkpoint

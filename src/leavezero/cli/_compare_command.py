@@ -20,6 +20,7 @@ from sklearn.model_selection import (
     StratifiedKFold,
     train_test_split,
 )
+from sklearn.pipeline import Pipeline
 
 from leavezero._typing import AnyArray, Floats
 from leavezero.cli._messages import TableError, counted, format_score, label_of
@@ -44,7 +45,6 @@ from leavezero.cli._read_table import base_name
 from leavezero.cli._saved_model import current_versions
 from leavezero.cli._search_table import (
     CandidateDone,
-    OnCandidate,
     candidates_reported,
     comparison_svg,
     fit_counts,
@@ -166,8 +166,8 @@ def _compare(
         with candidates_reported(partial(progress, names[0])):
             ours = _leave_zero_out(prepared, options, train, params)
         between = time.perf_counter()
-        report = partial(progress, names[1])
-        theirs = _cross_validate(prepared, options, train, params, folds, report)
+        progress(names[1], CandidateDone(0, len(params), "", None))
+        theirs = _cross_validate(prepared, options, train, folds)
         times = (between - started, time.perf_counter() - between)
         scorer = get_scorer(prepared.scoring)
         tasks = (delayed(_test_score)(_build(prepared, p), scorer, train, test) for p in params)
@@ -227,35 +227,29 @@ def _leave_zero_out(
 
 
 def _cross_validate(
-    prepared: PreparedTable,
-    options: TableOptions,
-    train: Rows,
-    params: list[Any],
-    folds: Any,
-    on_candidate: OnCandidate,
+    prepared: PreparedTable, options: TableOptions, train: Rows, folds: Any
 ) -> Scored:
     """Score all candidates on the same folds and refit the best one on all rows."""
-    scores: list[float] = []
-    for pipeline, grid in prepared.candidates.values():
-        search = GridSearchCV(
-            pipeline, grid, scoring=prepared.scoring, cv=folds, n_jobs=options.jobs, refit=False
-        )
-        try:
-            scores += search.fit(*train).cv_results_["mean_test_score"].tolist()
-        except ValueError:  # GridSearchCV raises if all fits of a grid fail
-            _LOGGER.debug("Cross-validation of a model failed.", exc_info=True)
-            scores += [np.nan] * len(ParameterGrid(grid))
-        label = label_of(*split_params(params[len(scores) - 1]))
-        last = scores[-1] if np.isfinite(scores[-1]) else None
-        on_candidate(CandidateDone(len(scores), len(params), label, last))
+    grids = [
+        {"candidate": [pipeline], **{f"candidate__{name}": grid[name] for name in grid}}
+        for pipeline, grid in prepared.candidates.values()
+    ]
+    search = GridSearchCV(
+        Pipeline([("candidate", "passthrough")]),
+        grids,
+        scoring=prepared.scoring,
+        cv=folds,
+        n_jobs=options.jobs,
+    )
+    search.fit(*train)
+    scores = np.asarray(search.cv_results_["mean_test_score"], dtype=np.float64)
     if np.isnan(scores).all():
         raise TableError(
-            f"All candidates failed in cross-validation by {prepared.metric}. Use another --metric "
-            "or fewer folds."
+            f"{prepared.metric} has no value in cross-validation. Use another --metric, or fewer "
+            "folds."
         )
-    best = int(np.nanargmax(scores))
-    model = _build(prepared, params[best]).fit(*train)
-    return Scored(np.array(scores), best, model, folds.n_splits * len(params) + 1)
+    n_fits = folds.n_splits * len(scores) + 1
+    return Scored(scores, int(search.best_index_), search.best_estimator_, n_fits)
 
 
 def _build(prepared: PreparedTable, params: dict[str, Any]) -> Any:

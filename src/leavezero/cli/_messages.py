@@ -3,9 +3,11 @@
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
+BASELINE = "baseline"  # name of the model that ignores the features
+
 
 class TableError(ValueError):
-    """Unusable table, model file or option; the message says what is required and received."""
+    """Unusable table, model file or option; the message names what is required."""
 
 
 def counted(number: int, noun: str) -> str:

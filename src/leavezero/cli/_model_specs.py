@@ -30,11 +30,10 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from skrub import tabular_pipeline
 
 from leavezero._typing import AnyArray
-from leavezero.cli._messages import TableError, did_you_mean
+from leavezero.cli._messages import BASELINE, TableError, did_you_mean
 
 Grid = Mapping[str, Sequence[Any]]
 
-BASELINE = "baseline"
 _C = (0.01, 0.1, 1.0, 10.0, 100.0)
 _SVM_GRID: Grid = {"C": (0.1, 1.0, 10.0, 100.0), "gamma": ("scale", 0.01, 0.1)}
 _KNN_GRID: Grid = {"n_neighbors": (1, 3, 5, 9, 15, 31)}

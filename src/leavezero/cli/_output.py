@@ -79,19 +79,16 @@ def print_lines(lines: Iterable[str | Table]) -> None:
 
 
 def make_table(
-    title: str, text_columns: Iterable[str], number_columns: Iterable[str], rows: Iterable[object]
+    title: str, texts: Iterable[str], numbers: Iterable[str], rows: Iterable[Iterable[object]]
 ) -> Table:
-    """Return a table; each row is an iterable of cells, and None makes a section's end."""
+    """Return a table with columns of text on the left and columns of numbers on the right."""
     table = Table(title=Text(printable(title)), box=SIMPLE)
-    for name in text_columns:
+    for name in texts:
         table.add_column(name, overflow="fold")
-    for name in number_columns:
+    for name in numbers:
         table.add_column(name, justify="right")
     for row in rows:
-        if row is None:
-            table.add_section()
-        else:
-            table.add_row(*(Text(printable(str(cell))) for cell in row))  # type: ignore[attr-defined]
+        table.add_row(*(Text(printable(str(cell))) for cell in row))
     return table
 
 
@@ -100,18 +97,20 @@ def search_progress(quiet: bool) -> Iterator[Callable[[str, "CandidateDone"], No
     """Yield a function of the search's name and each finished candidate; shows the best so far."""
     with _progress(quiet, TextColumn("{task.fields[best]}", markup=False)) as progress:
         task = progress.add_task("searching", total=None, best="")
-        best: dict[str, float] = {}
+        best: dict[str, tuple[float, str]] = {}
 
         def update(name: str, done: "CandidateDone") -> None:
             score = float("-inf") if done.score is None else done.score
-            shown = {}
-            if score > best.get(name, float("-inf")):
-                best[name] = score
-                room = max(20, progress.console.width - 60)
-                text = printable(f"best so far {format_score(score)}: {done.label}")
-                shown = {"best": text if len(text) <= room else f"{text[: room - 1]}…"}
-            progress.update(task, description=name, completed=done.n_done, total=done.n_all)
-            progress.update(task, **shown)
+            if score >= best.get(name, (score, ""))[0]:
+                text = printable(f"best so far {format_score(done.score)}: {done.label}")
+                best[name] = score, text[: max(20, progress.console.width - 60)]
+            progress.update(
+                task,
+                description=name,
+                completed=done.n_done,
+                total=done.n_all,
+                best=best[name][1],
+            )
 
         yield update
 

@@ -147,7 +147,9 @@ def _write_parquet(blocks: Iterator[Any], path: Path, sep: str, file: TableFile)
         for block in blocks:
             table = pa.Table.from_pandas(block, preserve_index=False)
             if writer is None:
-                writer = parquet.ParquetWriter(path, table.schema)
+                types = {pa.null(): pa.string()}  # a column without values in the first block
+                names = [(one.name, types.get(one.type, one.type)) for one in table.schema]
+                writer = parquet.ParquetWriter(path, pa.schema(names))
             # types that pandas infers from a block may differ, such as integers with gaps
             writer.write_table(table.cast(writer.schema))
             yield len(block)

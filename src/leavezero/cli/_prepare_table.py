@@ -10,16 +10,8 @@ from typing import Any, Literal, cast
 
 import numpy as np
 import pandas as pd
+from sklearn import metrics
 from sklearn.dummy import DummyClassifier, DummyRegressor
-from sklearn.metrics import (
-    f1_score,
-    get_scorer,
-    get_scorer_names,
-    jaccard_score,
-    make_scorer,
-    precision_score,
-    recall_score,
-)
 from skrub import Cleaner
 
 from leavezero._typing import AnyArray, Bools
@@ -42,12 +34,7 @@ _MAX_CLASS_NUMBERS = 20  # whole numbers with at most this many values are class
 _MIN_KEY_ROWS = 20  # with fewer rows all values may differ by chance
 _TEXT_WORDS = 4  # words per cell, on average, from which strings are text and not keys
 _ID_NAME = re.compile(r"(.*[_\W])?(id|uuid|guid|index|key|rownum|row)|.*[a-z]ID")
-_POSITIVE_CLASS_METRICS = {
-    "f1": f1_score,
-    "precision": precision_score,
-    "recall": recall_score,
-    "jaccard": jaccard_score,
-}
+_POSITIVE_CLASS_METRICS = ("f1", "precision", "recall", "jaccard")
 
 
 @dataclass(frozen=True)
@@ -176,15 +163,13 @@ def find_target(column: Any, task: str | None = None) -> Target:
 def find_metric(name: str | None, target: Target) -> tuple[str, Any, list[str]]:
     """Return a metric's name, what a search takes as ``scoring``, and notices."""
     name = name or ("accuracy" if target.task == "classification" else "r2")
-    if name not in get_scorer_names():
-        raise TableError(
-            f"--metric must be a scorer of scikit-learn, got {name!r}. "
-            f"{did_you_mean(name, get_scorer_names())}"
-        )
+    if name not in metrics.get_scorer_names():
+        advice = did_you_mean(name, metrics.get_scorer_names())
+        raise TableError(f"--metric must be a scorer of scikit-learn, got {name!r}. {advice}")
     classes = target.classes
     if classes is not None and len(classes) == 2 and name in _POSITIVE_CLASS_METRICS:
-        metric = _POSITIVE_CLASS_METRICS[name]
-        scorer = make_scorer(metric, pos_label=classes[1], zero_division=0)
+        score = getattr(metrics, f"{name}_score")
+        scorer = metrics.make_scorer(score, pos_label=classes[1], zero_division=0)
         return name, scorer, [f"The positive class of {name} is {classes[1]!r}."]
     reason = metric_failure(name, target.task, target.values, target.values)
     if reason:
@@ -203,7 +188,7 @@ def metric_failure(scoring: Any, task: Task, y_train: AnyArray, y_test: AnyArray
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            score = get_scorer(scoring)(model, np.zeros((len(y_test), 1)), y_test)
+            score = metrics.get_scorer(scoring)(model, np.zeros((len(y_test), 1)), y_test)
     except (AttributeError, ValueError) as error:
         return f"{str(error).partition(chr(10))[0].rstrip('.')}."
     return None if np.isfinite(score) else "its value is not finite."

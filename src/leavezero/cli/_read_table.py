@@ -189,7 +189,7 @@ def _open(path: Path, suffix: str, options: ReadOptions) -> TableFile:
         if suffix in _ARROW:
             return TableFile(path, kind, _arrow_names(path, kind), options)
         if suffix in _JSON:
-            frame = pd.read_json(path, lines=True, convert_dates=False, encoding=options.encoding)
+            frame = pd.read_json(path, lines=True, dtype=False, encoding=options.encoding)
         else:
             frame = pd.read_excel(path)
     except ImportError as error:
@@ -233,17 +233,9 @@ def _text_errors(path: Path, options: ReadOptions) -> Iterator[None]:
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)  # rows that are too long
             yield
-    except (UnicodeError, LookupError) as error:
+    except (ValueError, LookupError, OSError, EOFError, pd.errors.ParserWarning) as error:
         raise TableError(
-            f"{path} cannot be read with the encoding {options.encoding}: {error}. Give another "
-            "with --encoding, such as cp1252 or utf-16."
+            f"{path} cannot be read as a text table with column names in its first row "
+            f"(encoding {options.encoding}): {' '.join(str(error).split())} Fix the file, or give "
+            "--sep or --encoding, such as cp1252."
         ) from error
-    except pd.errors.EmptyDataError as error:
-        raise TableError(f"{path} is empty. The first row must hold the column names.") from error
-    except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
-        raise TableError(
-            f"{path} has rows with more cells than the first row has names "
-            f"({' '.join(str(error).split())}). Fix the file, or give the separator with --sep."
-        ) from error
-    except (ValueError, OSError, EOFError) as error:
-        raise TableError(f"{path} cannot be read: {error}") from error

@@ -58,7 +58,7 @@ class TableModel:
 
 
 def trusted_types() -> set[str]:
-    """Return the types that models may contain; the file says why."""
+    """Return the types that models may contain; the file states why."""
     text = files("leavezero.cli").joinpath("trusted_types.txt").read_text(encoding="utf-8")
     return {line for line in text.splitlines() if not line.startswith("#")}
 
@@ -85,7 +85,7 @@ def save_model(model: TableModel, path: Path) -> list[str]:
         "versions": model.versions,
     }
     part = path.with_name(path.name + ".part")
-    io.dump(model.pipeline, part)
+    io.dump(model.pipeline, part, compression=zipfile.ZIP_DEFLATED)
     with zipfile.ZipFile(part, "a") as archive:
         archive.writestr(_MEMBER, json.dumps(about, indent=1))
     os.replace(part, path)
@@ -113,8 +113,8 @@ def load_model(path: Path, trusted: Collection[str] = ()) -> TableModel:
     if unknown:
         options = " ".join(f"--trusted {name}" for name in unknown)
         raise TableError(
-            f"{path} contains types that built-in models do not have: {quoted(unknown)}. If you "
-            f"trust its source, add {options}"
+            f"{path} contains types that built-in models do not have: {quoted(unknown)}. If its "
+            f"source is known to you, add {options}"
         )
     return TableModel(pipeline, about["target"], about["task"], about["columns"], about["versions"])
 
@@ -138,17 +138,14 @@ def _read_about(path: Path) -> dict[str, Any]:
     """Return what is stored next to the pipeline."""
     if not path.is_file():
         raise TableError(f"There is no file {str(path)!r}. Use a model.skops written by select.")
-    wrong = f"{path} is not a model written by select. Use a model.skops from its output."
     try:
         with zipfile.ZipFile(path) as archive:
-            about = json.loads(archive.read(_MEMBER))
-    except (zipfile.BadZipFile, KeyError, ValueError) as error:
-        raise TableError(wrong) from error
-    if not isinstance(about, dict) or not {"format", "versions"} <= set(about):
-        raise TableError(wrong)
-    if about["format"] != FORMAT:
+            about: dict[str, Any] = json.loads(archive.read(_MEMBER))
+        saved = f"format {about['format']!r}, saved with {_shown(about['versions'])}"
+    except (zipfile.BadZipFile, KeyError, ValueError, TypeError, AttributeError) as error:
         raise TableError(
-            f"{path} has format {about['format']!r} (saved with {_shown(about['versions'])}), "
-            f"format {FORMAT} is required. Run select again."
-        )
+            f"{path} is not a model written by select. Use a model.skops from its output."
+        ) from error
+    if about["format"] != FORMAT:
+        raise TableError(f"{path} must have format {FORMAT}, got {saved}. Run select again.")
     return about

@@ -22,7 +22,7 @@ from leavezero.augment import (
 )
 from leavezero.augment import Portfolio as AugmenterUnion
 from leavezero.augment import TeacherLabeled as SoftLabeled
-from leavezero.cli._messages import TableError, counted, did_you_mean, label_of
+from leavezero.cli._messages import BASELINE, TableError, counted, did_you_mean, label_of
 from leavezero.exceptions import (
     AllCandidatesFailedError,
     CandidateFailedWarning,
@@ -141,6 +141,10 @@ def fit_search(search: Any, X: Any, y: AnyArray, options: "TableOptions") -> Non
         raise TableError(f"No candidate has a score. {reason}") from error
     except (ValueError, PermissionError) as error:  # unsuitable augmenter, other checkpoint
         raise TableError(str(error)) from error
+    scores = zip(search.cv_results_["params"], search.cv_results_["mean_test_score"], strict=True)
+    if {params["candidate"] for params, score in scores if np.isfinite(score)} == {BASELINE}:
+        errors = [text.splitlines()[-1] for text in search.failures_.values()]
+        raise TableError(f"Only the baseline has a score. First error: {''.join(errors[:1])}")
 
 
 def candidate_rows(search: Any) -> list[dict[str, Any]]:

@@ -14,8 +14,7 @@ from rich.table import Table
 from sklearn.model_selection import ParameterGrid
 from sklearn.pipeline import Pipeline
 
-from leavezero.cli._messages import format_score, label_of
-from leavezero.cli._model_specs import BASELINE
+from leavezero.cli._messages import BASELINE, format_score, label_of
 from leavezero.cli._output import (
     make_table,
     output_directory,
@@ -118,9 +117,9 @@ def _write(
     # the cleaner was fitted before the search, on the same rows
     pipeline = Pipeline([("clean", prepared.cleaner), *search.best_estimator_.steps])
     model = TableModel(pipeline, target.name, target.task, prepared.kinds, current_versions())
-    to_trust = save_model(model, out / "model.skops")
-    if to_trust:
-        words = " ".join(f"--trusted {name}" for name in to_trust)
+    unknown_types = save_model(model, out / "model.skops")
+    if unknown_types:
+        words = " ".join(f"--trusted {name}" for name in unknown_types)
         selection.notices.append(f"To load this model, predict requires {words}")
     rows = candidate_rows(search)
     write_candidates(out / "results.csv", rows)
