@@ -195,21 +195,14 @@ def demo(seed: _Seed = 0, quick: _Quick = False, jobs: _Jobs = -1) -> None:
 def checkpoint_show(file: _File) -> None:
     """Show which search a checkpoint belongs to and what has finished; the file is only read."""
     with exit_codes():
-        from leavezero.engine import summarize_journal as summarize_checkpoint
+        from leavezero.cli._search_table import read_checkpoint
 
-        try:
-            found = summarize_checkpoint(file)
-        except (ValueError, OSError) as error:
-            raise TableError(str(error)) from error
-        rows = [
-            (one.params, one.error or f"{one.score:.4g}", f"{one.seconds:.3g}")
-            for one in found.finished
-        ]
+        parts, rows, n_damaged = read_checkpoint(file)
         print_lines(
             [
-                make_table("Search", ("part", "value"), (), found.parts.items()),
+                make_table("Search", ("part", "value"), (), parts.items()),
                 make_table("Finished", ("candidate", "score or error"), ("seconds",), rows),
-                f"{len(rows)} finished, {found.n_damaged} damaged",
+                f"{len(rows)} finished, {n_damaged} damaged",
             ]
         )
 

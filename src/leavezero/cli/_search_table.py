@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from leavezero.augment import (
 from leavezero.augment import Portfolio as AugmenterUnion
 from leavezero.augment import TeacherLabeled as SoftLabeled
 from leavezero.cli._messages import BASELINE, TableError, counted, did_you_mean, label_of
+from leavezero.engine import summarize_journal as summarize_checkpoint
 from leavezero.exceptions import (
     AllCandidatesFailedError,
     CandidateFailedWarning,
@@ -127,6 +129,19 @@ def comparison_svg(comparison: dict[str, Any]) -> str:
         for row in comparison["candidates"]
     ]
     return draw_comparison({**comparison, "ways": comparison["searches"], "candidates": candidates})
+
+
+def read_checkpoint(path: Path) -> tuple[dict[str, str], list[tuple[str, str, str]], int]:
+    """Return the parts of a search, its finished candidates, and the number of damaged ones."""
+    try:
+        found = summarize_checkpoint(path)
+    except (ValueError, OSError) as error:
+        raise TableError(str(error)) from error
+    rows = [
+        (one.params, one.error or f"{one.score:.4g}", f"{one.seconds:.3g}")
+        for one in found.finished
+    ]
+    return dict(found.parts), rows, found.n_damaged
 
 
 def fit_search(search: Any, X: Any, y: AnyArray, options: "TableOptions") -> None:
