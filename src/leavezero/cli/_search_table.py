@@ -15,22 +15,22 @@ from sklearn.exceptions import ConvergenceWarning
 
 from leavezero._typing import AnyArray
 from leavezero.augment import (
+    AugmenterUnion,
     CopulaAugmenter,
     GaussianAugmenter,
     GaussianMixtureAugmenter,
     LabelInvariantMixup,
     NeighborMixup,
+    SoftLabeled,
 )
-from leavezero.augment import Portfolio as AugmenterUnion
-from leavezero.augment import TeacherLabeled as SoftLabeled
 from leavezero.cli._messages import BASELINE, TableError, counted, did_you_mean, label_of
-from leavezero.engine import summarize_journal as summarize_checkpoint
 from leavezero.exceptions import (
     AllCandidatesFailedError,
     CandidateFailedWarning,
     SmallClassWarning,
 )
-from leavezero.report import draw_comparison
+from leavezero.execution import summarize_checkpoint
+from leavezero.report import plot_comparison, to_svg
 from leavezero.search import CandidateSearchLZO
 
 if TYPE_CHECKING:
@@ -50,9 +50,9 @@ _SCORE_COLUMNS = {
     "score": "mean_test_score",
     "low": "low_test_score",
     "high": "high_test_score",
-    "validation_score": "mean_augmented_score",
-    "loo_score": "mean_unseen_score",
-    "cv_score": "mean_confirm_score",
+    "validation_score": "mean_validation_score",
+    "loo_score": "mean_loo_score",
+    "cv_score": "mean_cv_score",
     "fit_seconds": "mean_fit_time",
 }
 
@@ -80,68 +80,59 @@ def make_search(prepared: "PreparedTable", options: "TableOptions") -> Candidate
         prepared.candidates,
         augmenter=AUGMENTERS[name](),
         scoring=prepared.scoring,
-        confirm=options.cv_finalists,
+        cv_finalists=options.cv_finalists,
         n_jobs=options.jobs,
         random_state=options.seed,
-        journal=options.checkpoint,
+        checkpoint=options.checkpoint,
         time_budget=options.time_budget,
     )
 
 
 def fit_counts(search: Any) -> dict[str, int]:
     """Return the number of fits by purpose."""
-    names = {"teacher": "auxiliary", "optimism": "auxiliary", "confirm": "cv", "again": "refit"}
-    counts: dict[str, int] = {}
-    for name, count in search.fits_.items():
-        counts[names.get(name, name)] = counts.get(names.get(name, name), 0) + count
-    return counts
+    return dict(search.fit_counts_)
 
 
 def diagnose(search: Any, *, permutation: bool) -> Any:
     """Return the diagnostic report of a fitted search."""
-    return search.trust(optimism=permutation)
+    return search.diagnose(permutation=permutation)
 
 
 def diagnostics_dict(report: Any) -> dict[str, Any] | None:
     """Return the checks of a diagnostic report as plain values."""
     if report is None:
         return None
-    names = {"code": "code", "title": "title", "level": "level", "message": "sentence"}
-    names["advice"] = "advice"
-    checks = [{new: getattr(check, old) for new, old in names.items()} for check in report]
+    names = ("code", "title", "level", "message", "advice")
+    checks = [{name: getattr(check, name) for name in names} for check in report.checks]
     return {"checks": checks, "next_step": report.next_step}
 
 
 def report_html(search: Any, report: Any, title: str, command: str) -> str:
     """Return the report of a fitted search as one HTML page."""
-    page: str = search.to_html(trust=report, title=title, command=command)
+    page: str = search.to_html(diagnostics=report, title=title, command=command)
     return page
 
 
 def comparison_svg(comparison: dict[str, Any]) -> str:
     """Return the figure of a comparison."""
-    candidates = [
-        row
-        | {
-            "chosen_by_leave_zero_out": row["selected_by_leave_zero_out"],
-            "chosen_by_cross_validation": row["selected_by_cross_validation"],
-        }
-        for row in comparison["candidates"]
-    ]
-    return draw_comparison({**comparison, "ways": comparison["searches"], "candidates": candidates})
+    return to_svg(plot_comparison, comparison, label="scores of the candidates by both methods")
 
 
 def read_checkpoint(path: Path) -> tuple[dict[str, str], list[tuple[str, str, str]], int]:
     """Return the parts of a search, its finished candidates, and the number of damaged ones."""
     try:
-        found = summarize_checkpoint(path)
+        summary = summarize_checkpoint(path)
     except (ValueError, OSError) as error:
         raise TableError(str(error)) from error
     rows = [
-        (one.params, one.error or f"{one.score:.4g}", f"{one.seconds:.3g}")
-        for one in found.finished
+        (
+            result["params"],
+            (result["error"] or "").strip().rpartition("\n")[2] or f"{result['main_score']:.4g}",
+            f"{result['fit_time'] + result['score_time']:.3g}",
+        )
+        for result in summary.results.values()
     ]
-    return dict(found.parts), rows, found.n_damaged
+    return dict(summary.identity), rows, summary.n_damaged
 
 
 def fit_search(search: Any, X: Any, y: AnyArray, options: "TableOptions") -> None:
