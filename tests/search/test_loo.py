@@ -147,7 +147,7 @@ def test_notes_of_single_candidates():
         (Ridge(positive=True), "positive"),
         (DecisionTreeRegressor(max_depth=2), "no leave-one-out method for DecisionTreeRegressor"),
         (TransformedTargetRegressor(Ridge()), "no leave-one-out method for TransformedTarget"),
-        (LinearSVC(loss="hinge"), "hinge"),
+        (LinearSVC(loss="hinge"), "no second derivative"),
         (make_pipeline(SelectKBest(k=2), LogisticRegression()), "selectkbest"),
     ],
     ids=lambda value: type(value).__name__,

@@ -1,46 +1,98 @@
-"""A search whose process is killed loses nothing; run as a script, this file is what dies."""
+"""Searches whose process is killed resume; run as a script, this file is that process."""
 
 import json
 import os
 import random
 import signal
+import subprocess
 import sys
 import time
-from functools import partial
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 import pytest
-from journal_stumps import (
-    LOG,
-    SECONDS,
-    X,
-    Y,
-    finished_in,
-    fits,
-    fork,
-    stump_search,
-    told,
-    told_by_script,
-)
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.datasets import load_iris
 
-GRID = {"column": [0, 1, 2, 3], "cut": np.linspace(0.05, 0.95, 10).round(3).tolist()}
+from leavezero import GridSearchLZO
+from leavezero.augment import GaussianAugmenter
+from leavezero.execution import summarize_checkpoint
+
+X, y = load_iris(return_X_y=True)
+GRID = {"column": [0, 1, 2, 3], "quantile": np.linspace(0.05, 0.95, 10).round(3).tolist()}
 N_CANDIDATES = 40
-search = partial(stump_search, GRID, n_replicates=2)
+LOG, SECONDS = "LEAVEZERO_TEST_LOG", "LEAVEZERO_TEST_SECONDS"
 
-# What follows runs in processes of its own.
+
+class Stump(ClassifierMixin, BaseEstimator):
+    """A slow split of one column; all fits are written to a file."""
+
+    def __init__(self, column=0, quantile=0.5):
+        self.column = column
+        self.quantile = quantile
+
+    def fit(self, X, y):
+        with open(os.environ[LOG], "a") as log:
+            log.write(f"{self.column} {self.quantile}\n")
+        time.sleep(float(os.environ[SECONDS]))
+        self.classes_ = np.unique(y)
+        self.split_ = np.quantile(X[:, self.column], self.quantile)
+        return self
+
+    def predict(self, X):
+        return self.classes_[(X[:, self.column] > self.split_).astype(int) * 2]
+
+
+def search_of(checkpoint=None, **params):
+    params |= {"augmenter": GaussianAugmenter(), "n_replicates": 2, "random_state": 0}
+    return GridSearchLZO(Stump(), GRID, checkpoint=checkpoint, **params)
+
+
+def results(search):
+    table = {
+        name: [repr(value) for value in column]
+        for name, column in search.cv_results_.items()
+        if not name.endswith("_time")
+    }
+    return [table, search.best_index_, repr(search.best_score_), search.predict(X).tolist()]
+
+
+def fits(log):
+    return log.read_text().splitlines() if log.exists() else []
+
+
+def finished(path):
+    """Return the candidates in a checkpoint, which may not exist yet."""
+    try:
+        summary = summarize_checkpoint(path)
+    except ValueError:
+        return set()
+    params = [eval(result["params"]) for result in summary.results.values()]
+    return {f"{one['column']} {one['quantile']}" for one in params}
+
+
+def fork(function):
+    """Call a function in a child process and return its id."""
+    child = os.fork()
+    if child:
+        return child
+    os.setpgid(0, 0)
+    try:
+        function()
+        os._exit(0)
+    except BaseException as error:
+        print(repr(error), file=sys.stderr, flush=True)
+        os._exit(1)
 
 
 def descendants(pid):
-    """Return all processes that a process began, and those that these began."""
     parents = {}
     for entry in Path("/proc").glob("[0-9]*/stat"):
-        try:
+        with suppress(OSError):
             fields = entry.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        if fields[0] not in "ZX":
-            parents[int(entry.parent.name)] = int(fields[1])
+            if fields[0] not in "ZX":
+                parents[int(entry.parent.name)] = int(fields[1])
     found = {pid}
     while more := {one for one, parent in parents.items() if parent in found} - found:
         found |= more
@@ -48,142 +100,89 @@ def descendants(pid):
 
 
 def are_gone(pids):
-    """Wait until processes have ended, and tell whether they have."""
+    """Wait until processes have ended; return whether they have."""
     until = time.monotonic() + 20
-    while time.monotonic() < until:
-        if not any(Path(f"/proc/{pid}").exists() for pid in pids):
-            return True
+    while time.monotonic() < until and any(Path(f"/proc/{pid}").exists() for pid in pids):
         time.sleep(0.02)
-    return False
+    return not any(Path(f"/proc/{pid}").exists() for pid in pids)
 
 
-def kill_at_random(folder, name, n_searches, n_kills, **params):
-    """Kill searches with signal 9 again and again, and let each end at last; say what was seen.
-
-    A kill comes a random time after a random number of further fits were begun.
-    """
-    moments, seen = random.Random(0), []
-    reference = told(search().fit(X, Y))
-    for at in range(n_searches):
-        path, log = folder / f"{name}{at}.sqlite", folder / f"{name}{at}.log"
-        os.environ |= {LOG: str(log), SECONDS: "0.02"}
-        twice, n_killed, left = set(), 0, []
-        for _ in range(n_kills):
-            before, known = len(fits(log)), finished_in(path)
-            child = fork(lambda path=path: search(path, **params).fit(X, Y))
-            n_more = moments.randint(0, 3 * (N_CANDIDATES - len(known)) // 4)
-            while len(fits(log)) < before + n_more and not os.waitpid(child, os.WNOHANG)[0]:
-                time.sleep(0.002)
-            time.sleep(moments.uniform(0.0, 0.05))
-            began = descendants(child)
-            os.kill(child, signal.SIGKILL)
-            n_killed += os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
-            left.append(are_gone(began))
-            twice |= known & set(fits(log)[before:])
-        before, known = len(fits(log)), finished_in(path)
-        last = search(path, **params).fit(X, Y)
-        twice |= known & set(fits(log)[before:])
-        seen.append(
-            {
-                "same": told(last) == reference,
-                "twice": sorted(twice),
-                "n_killed": n_killed,
-                "n_known": len(known),
-                "n_fits": last.fit_counts_["candidate"],
-                "n_finished": len(finished_in(path)),
-                "all_gone": all(left),
-            }
-        )
-    return seen
-
-
-def interrupt(folder):
-    """Press control-C in the middle of a search with workers of its own."""
-    path, log = folder / "interrupt.sqlite", folder / "interrupt.log"
-    os.environ |= {LOG: str(log), SECONDS: "0.05"}
-
-    def work():
-        signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs ignore it
-        model = search(path, n_jobs=2, timeout=600)
-        try:
-            model.fit(X, Y)
-        except KeyboardInterrupt:
-            n_rows = len(model.cv_results_["params"])
-            (folder / "said").write_text(f"{n_rows} {model.best_index_}")
-
-    child = fork(work)
-    while len(fits(log)) < 8:
-        time.sleep(0.01)
-    began = descendants(child)
-    os.kill(child, signal.SIGINT)
-    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    gone, known, before = are_gone(began), finished_in(path), len(fits(log))
-    last = search(path).fit(X, Y)
+def kill_and_resume(folder, name, n_kills, **params):
+    """Kill a search several times at random moments, then let it finish; return what happened."""
+    moments, path, log = random.Random(name), folder / f"{name}.sqlite", folder / f"{name}.log"
+    os.environ |= {LOG: str(log), SECONDS: "0.02"}
+    repeated, n_killed, ended = set(), 0, True
+    for _ in range(n_kills):
+        before, known = len(fits(log)), finished(path)
+        child = fork(lambda: search_of(path, **params).fit(X, y))
+        n_more = moments.randint(1, max(1, (N_CANDIDATES - len(known)) // 2))
+        while len(fits(log)) < before + n_more and not os.waitpid(child, os.WNOHANG)[0]:
+            time.sleep(0.002)
+        time.sleep(moments.uniform(0.0, 0.05))
+        workers = descendants(child)
+        os.kill(child, signal.SIGKILL)
+        n_killed += os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+        if "timeout" in params:
+            ended = ended and are_gone(workers)
+        for worker in workers:  # joblib's wait for some minutes
+            with suppress(ProcessLookupError):
+                os.kill(worker, signal.SIGKILL)
+        repeated |= known & set(fits(log)[before:])
+    before, known = len(fits(log)), finished(path)
+    last = search_of(path, **params).fit(X, y)
+    new = fits(log)[before:]
+    best = f"{last.best_params_['column']} {last.best_params_['quantile']}"
+    if last.fit_counts_["refit"]:
+        new.remove(best)
+    os.environ[SECONDS] = "0"
     return {
-        "code": code,
-        "n_rows": int((folder / "said").read_text().split()[0]),
+        "same": results(last) == results(search_of().fit(X, y)),
+        "repeated": sorted(repeated | (known & set(new))),
+        "n_killed": n_killed,
         "n_known": len(known),
-        "twice": sorted(known & set(fits(log)[before:])),
-        "same": told(last) == told(search().fit(X, Y)),
-        "all_gone": gone,
+        "n_fits": last.fit_counts_["candidate"],
+        "n_finished": len(finished(path)),
+        "workers_ended": ended,
     }
 
+
+SCENARIOS = {
+    "alone": {"n_kills": 3},
+    "joblib": {"n_kills": 1, "n_jobs": 2},
+    "limits": {"n_kills": 1, "n_jobs": 2, "timeout": 600},
+    "alone, often": {"n_kills": 12},
+    "limits, often": {"n_kills": 6, "n_jobs": 2, "timeout": 600},
+}
 
 if __name__ == "__main__":
-    what, where = sys.argv[1], Path(sys.argv[2])
-    works = {
-        "few": lambda: kill_at_random(where, "few", 2, 2),
-        "alone": lambda: kill_at_random(where, "alone", 4, 5),
-        "workers": lambda: kill_at_random(where, "workers", 1, 1, n_jobs=2),
-        "many": lambda: kill_at_random(where, "many", 4, 5, n_jobs=2, timeout=600),
-        "interrupt": lambda: interrupt(where),
-    }
-    print(json.dumps({name: works[name]() for name in what.split(",")}))
+    names, folder = sys.argv[1].split(";"), Path(sys.argv[2])
+    print(json.dumps({name: kill_and_resume(folder, name, **SCENARIOS[name]) for name in names}))
     sys.exit()
 
 
-@pytest.fixture(scope="module")
-def seen(tmp_path_factory):
-    """Return what all scenarios that are short left behind."""
-    return told_by_script(
-        __file__, "few,workers,interrupt", tmp_path_factory.mktemp("kills"), timeout=580
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc")
+@pytest.mark.parametrize(
+    "names",
+    [
+        "alone;joblib;limits",
+        pytest.param("alone, often;limits, often", marks=pytest.mark.slow),
+    ],
+)
+def test_killed_search_resumes(names, tmp_path):
+    """No result is lost or changed, and no finished candidate is fitted again."""
+    done = subprocess.run(
+        [sys.executable, __file__, names, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        timeout=580,
+        env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
     )
-
-
-def check(searches, n_kills):
-    """Hold searches that were killed to what is promised."""
-    assert sum(one["n_killed"] for one in searches) >= n_kills
-    assert any(0 < one["n_known"] < N_CANDIDATES for one in searches)
-    for one in searches:
-        assert one["same"]
-        assert one["twice"] == []
-        assert one["n_fits"] == N_CANDIDATES - one["n_known"]
-        assert one["n_finished"] == N_CANDIDATES
-        assert one["all_gone"]
-
-
-def test_a_search_that_is_killed_ends_as_if_it_had_not_been(seen):
-    """Signal 9 to the process: nothing finished is fitted twice, nothing is lost."""
-    check(seen["few"], 2)  # one or the other may have ended before
-
-
-def test_workers_end_with_the_process_that_is_killed(seen):
-    """The same with processes of its own, none of which is left."""
-    check(seen["workers"], 1)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("how", ["alone", "many"])
-def test_a_search_killed_at_twenty_moments(how, tmp_path):
-    """The long version, in its own process, and with a limit and two workers."""
-    check(told_by_script(__file__, how, tmp_path, timeout=580)[how], 18)
-
-
-def test_control_c_ends_a_search_with_workers_in_order(seen):
-    """It hands back what it has, leaves no process, and its journal goes on."""
-    found = seen["interrupt"]
-    assert found["code"] == 0
-    assert 0 < found["n_rows"] <= found["n_known"] < N_CANDIDATES
-    assert found["twice"] == []
-    assert found["same"]
-    assert found["all_gone"]
+    assert done.returncode == 0, done.stderr
+    for name, found in json.loads(done.stdout).items():
+        assert found["n_killed"] > 0, name
+        assert 0 < found["n_known"] < N_CANDIDATES, name
+        assert found["same"], name
+        assert found["repeated"] == [], name
+        assert found["n_fits"] == N_CANDIDATES - found["n_known"], name
+        assert found["n_finished"] == N_CANDIDATES, name
+        assert found["workers_ended"], name

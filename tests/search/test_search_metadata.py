@@ -208,11 +208,13 @@ def test_metrics_with_different_weights(data, grid_search):
 def test_weights_go_only_where_they_are_requested(data, grid_search):
     weight = np.where(data[1] == 1, 1.0, 1e-9)
     with config_context(enable_metadata_routing=True):
-        models = [LogisticRegression().set_fit_request(sample_weight=b) for b in (True, False)]
-        scorers = [make_scorer(share_of_ones).set_score_request(sample_weight=b) for b in (0, 1)]
         fitted, scored = (
-            grid_search(model, {"C": [1]}, scoring=scorer).fit(*data, sample_weight=weight)
-            for model, scorer in zip(models, scorers, strict=True)
+            grid_search(
+                LogisticRegression().set_fit_request(sample_weight=in_fit),
+                {"C": [1]},
+                scoring=make_scorer(share_of_ones).set_score_request(sample_weight=not in_fit),
+            ).fit(*data, sample_weight=weight)
+            for in_fit in (True, False)
         )
     assert fitted.best_score_ == pytest.approx(0.5, abs=0.1)
     assert (fitted.predict(data[0]) == 1).all()
