@@ -1,6 +1,7 @@
 """Searches that resume from a checkpoint."""
 
 import sqlite3
+from typing import ClassVar
 
 import joblib
 import numpy as np
@@ -33,7 +34,8 @@ GRID = {"column": [0, 1, 2, 3], "quantile": [0.2, 0.4, 0.6, 0.8]}
 class Stump(ClassifierMixin, BaseEstimator):
     """A split of one column at a quantile; all fits are listed in ``fits``."""
 
-    fits: list[tuple[int, float]] = []  # noqa: RUF012 - of all objects
+    fits: ClassVar = []
+    interrupt_at: ClassVar = None
 
     def __init__(self, column=0, quantile=0.5):
         self.column = column
@@ -41,6 +43,8 @@ class Stump(ClassifierMixin, BaseEstimator):
 
     def fit(self, X, y):
         self.fits.append((self.column, self.quantile))
+        if len(self.fits) == self.interrupt_at:
+            raise KeyboardInterrupt
         if self.quantile < 0:
             raise ValueError("negative quantile")
         self.classes_ = np.unique(y)
@@ -75,8 +79,7 @@ def results(search):
         for name, column in search.cv_results_.items()
         if not name.endswith("_time")
     }
-    predictions = search.best_estimator_.predict(X).tolist()
-    return [table, search.best_index_, repr(search.best_score_), predictions]
+    return [table, search.best_index_, repr(search.best_score_)]
 
 
 @pytest.fixture(scope="module")
@@ -91,6 +94,7 @@ def test_finished_search_is_not_repeated(path, fits, reference):
     again = stump_search(Checkpoint(path)).fit(X, y)
     assert again.fit_counts_ == {"candidate": 0, "auxiliary": 0, "cv": 0, "refit": 1}
     assert results(first) == results(again) == reference
+    np.testing.assert_array_equal(first.predict(X), again.predict(X))
     assert len(fits) == 17
     assert fits[-1] == tuple(again.best_params_.values())
     np.testing.assert_array_equal(
@@ -100,32 +104,20 @@ def test_finished_search_is_not_repeated(path, fits, reference):
     assert table_only.n_fits_ == 0
 
 
-def test_interrupted_search_resumes(path, fits, reference):
-    class Interrupt:
-        n_left = 7
-
-        def __call__(self, model, X, y):
-            self.n_left -= 1
-            if self.n_left == 0:
-                raise KeyboardInterrupt
-            return float(np.mean(model.predict(X) == y))
-
-        def __reduce__(self):  # its digest does not depend on the state
-            return Interrupt, ()
-
-    scorer = Interrupt()
-    search = stump_search(path, scoring=scorer, n_replicates=1)
+def test_interrupted_search_resumes(path, fits, reference, monkeypatch):
+    monkeypatch.setattr(Stump, "interrupt_at", 7)
+    search = stump_search(path)
     with pytest.raises(KeyboardInterrupt):
         search.fit(X, y)
     assert len(search.cv_results_["params"]) == len(summarize_checkpoint(path).results) == 6
     finished = set(fits[:6])
     fits.clear()
-    resumed = stump_search(path, scoring=scorer, n_replicates=1).fit(X, y)
+    monkeypatch.setattr(Stump, "interrupt_at", None)
+    resumed = stump_search(path).fit(X, y)
     assert resumed.fit_counts_["candidate"] == 10
     best = tuple(resumed.best_params_.values())
     assert [fit for fit in fits if fit in finished] == [best] * resumed.fit_counts_["refit"]
-    plain = stump_search(scoring=scorer, n_replicates=1).fit(X, y)
-    assert results(resumed) == results(plain)
+    assert results(resumed) == reference
 
 
 def test_candidates_can_be_added(path):
@@ -152,8 +144,8 @@ def test_joint_fits_with_a_checkpoint(path, n_jobs):
 @pytest.mark.parametrize(
     ("model", "grid", "target", "params"),
     [
-        (LogisticRegression(), {"C": [0.1, 1]}, np.array(["a", "b", "c"])[y], {}),
-        (LogisticRegression(), {"C": [0.1, 1]}, y, {"scoring": "neg_log_loss"}),
+        (LogisticRegression(max_iter=1000), {"C": [0.1, 1]}, np.array(["a", "b", "c"])[y], {}),
+        (LogisticRegression(max_iter=1000), {"C": [0.1, 1]}, y, {"scoring": "neg_log_loss"}),
         (RandomForestClassifier(5), {"max_depth": [1, 3]}, y, {"return_train_score": True}),
         (Ridge(), {"alpha": [0.1, 1]}, X[:, 0] * 2.0, {"augmenter": "auto"}),
         (Ridge(), {"alpha": [0.1, 1]}, X[:, :2] * 2.0, {"augmenter": "auto"}),
@@ -172,9 +164,13 @@ def test_kinds_of_results(path, model, grid, target, params):
     for _ in range(2):
         search = GridSearchLZO(model, grid, checkpoint=path, **params).fit(X, target)
         assert results(search) == results(plain)
-        np.testing.assert_array_equal(search.predict(X), plain.predict(X))
+        assert search.selection_ == plain.selection_
     assert search.fit_counts_["candidate"] == 0
-    assert search.selection_ == plain.selection_
+    predictions = [one.predict(X) for one in (search, plain)]
+    if target.dtype.kind == "f":  # a joint fit may differ from a plain one in the last digit
+        np.testing.assert_allclose(*predictions)
+    else:
+        np.testing.assert_array_equal(*predictions)
 
 
 def test_failed_candidates_are_stored(path, fits):
@@ -248,7 +244,7 @@ def test_checkpoint_of_other_data_raises(path):
     weight = np.linspace(1, 2, len(y))
 
     def fit(X=X, y=y, weight=weight, **params):
-        search = GridSearchLZO(LogisticRegression(), {}, checkpoint=path, **FEW)
+        search = GridSearchLZO(LogisticRegression(max_iter=1000), {}, checkpoint=path, **FEW)
         search.fit(X, y, sample_weight=weight, **params)
 
     fit()
