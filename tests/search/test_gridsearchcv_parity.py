@@ -441,7 +441,9 @@ def test_methods_depend_on_the_best_estimator(data, grid_search):
     assert not hasattr(grid_search(SVC(), {}).fit(*data), "predict_proba")
     lda = grid_search(LinearDiscriminantAnalysis(), {}).fit(*data)
     assert lda.transform(data[0]).shape == (40, 1)
-    with pytest.raises(AttributeError, match="'GridSearchLZO' has no attribute 'score_sam") as error:
+    with pytest.raises(
+        AttributeError, match="'GridSearchLZO' has no attribute 'score_sam"
+    ) as error:
         lda.score_samples(data[0])
     assert "'LinearDiscriminantAnalysis' object has no" in str(error.value.__cause__)
 
@@ -529,7 +531,9 @@ def test_scores_that_are_not_finite(data, make_search):
     assert search.best_params_["level"] == 0
     rows = search.cv_results_["param_level"] == 1
     assert set(search.cv_results_["rank_test_score"][rows]) == {2}
-    with pytest.raises(AllCandidatesFailedError, match=f"All scores of {make_search.owner} are NaN"):
+    with pytest.raises(
+        AllCandidatesFailedError, match=f"All scores of {make_search.owner} are NaN"
+    ):
         make_search(Level(), {"level": [0, 1]}, scoring=lambda model, X, y: np.nan).fit(*data)
 
 

@@ -281,7 +281,9 @@ def test_checkpoint_of_another_version_raises(path, monkeypatch):
 
 @pytest.mark.parametrize("random_state", [None, np.random.RandomState(0)])
 def test_checkpoint_requires_a_seed(path, random_state):
-    with pytest.raises(ValueError, match="random_state of GridSearchLZO must be an int if there is"):
+    with pytest.raises(
+        ValueError, match="random_state of GridSearchLZO must be an int if there is"
+    ):
         stump_search(path, random_state=random_state).fit(X, y)
 
 

@@ -51,9 +51,7 @@ def recorder():
 
 
 @pytest.mark.parametrize("refit", [True, False])
-def test_callbacks_are_called_for_the_search_and_each_candidate(
-    data, make_search, recorder, refit
-):
+def test_callbacks_are_called_for_the_search_and_each_candidate(data, make_search, recorder, refit):
     callback, weight = recorder(), np.arange(1.0, 41.0)
     search = make_search(LogisticRegression(), {"C": [0.1, 1, 10]}, refit=refit)
     search.set_callbacks(callback).fit(*data, sample_weight=weight)

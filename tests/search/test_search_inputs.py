@@ -106,7 +106,9 @@ def test_frame_with_categories_and_missing_values():
     assert list(search.validation_set_.X.columns) == list(X.columns)
     assert set(search.predict(X)) <= {"p", "n"}
     with_gaps = HistGradientBoostingClassifier(max_iter=5, categorical_features=[2])
-    search = GridSearchLZO(with_gaps, {"max_depth": [2]}, **FEW).fit(X[["age", "income", "town"]], y)
+    search = GridSearchLZO(with_gaps, {"max_depth": [2]}, **FEW).fit(
+        X[["age", "income", "town"]], y
+    )
     assert search.validation_set_.X["age"].isna().mean() == pytest.approx(0.2, abs=0.1)
 
 

@@ -23,7 +23,15 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from leavezero import CandidateSearchLZO, GridSearchLZO, OptunaSearchLZO, leave_zero_out_score
+from leavezero import (
+    CandidateSearchLZO,
+    GridSearchLZO,
+    OptunaSearchLZO,
+    leave_zero_out_curve,
+    leave_zero_out_predict,
+    leave_zero_out_score,
+    leave_zero_out_validate,
+)
 from leavezero.augment import GaussianAugmenter
 from leavezero.exceptions import AllCandidatesFailedError, CandidateFailedWarning
 from leavezero.execution import summarize_checkpoint
@@ -137,27 +145,21 @@ def test_each_fault_costs_one_candidate(reference, tmp_path):
 def test_fault_in_a_joint_fit_costs_one_candidate():
     """The others are fitted one by one; a joint fit has as much time as its candidates."""
     pipeline = make_pipeline(StandardScaler(), Stump())
-    grid = [
-        {"stump__quantile": QUANTILES[:3], "stump__seconds": [0.4]},
-        {"stump__fault": ["sleeps"]},
-    ]
-    plain = GridSearchLZO(pipeline, grid[0], **FEW).fit(X, y)
-    assert [task.method for task in plain.tasks_] == ["pipeline prefix"]
-    limited = GridSearchLZO(pipeline, grid[0], timeout=0.9, **FEW).fit(X, y)
-    assert limited.failures_ == {}
-    search = GridSearchLZO(pipeline, grid, timeout=0.9, **FEW)
-    with pytest.warns(CandidateFailedWarning, match="1 of 4 candidates"):
+    slow = {"stump__quantile": QUANTILES[:3], "stump__seconds": [0.4]}
+    candidates = {"a": (pipeline, slow), "b": (pipeline, [slow, {"stump__fault": ["sleeps"]}])}
+    search = CandidateSearchLZO(candidates, timeout=0.9, **FEW)
+    with pytest.warns(CandidateFailedWarning, match="1 of 7 candidates"):
         search.fit(X, y)
-    assert list(search.failures_) == [3]
-    assert scores(search, slice(3)) == scores(limited) == scores(plain)
+    assert {task.method for task in search.tasks_} == {"pipeline prefix"}
+    assert list(search.failures_) == [6]
+    assert len(set(search.cv_results_["mean_fit_time"][:3])) == 1
+    plain = GridSearchLZO(pipeline, {"stump__quantile": QUANTILES[:3]}, **FEW).fit(X, y)
+    assert scores(search, slice(3)) == scores(search, slice(3, 6)) == scores(plain)
 
 
-@pytest.mark.parametrize(
-    ("fault", "error"), [("sleeps", TimeoutError), ("allocates", MemoryError)]
-)
-def test_error_score_raise(fault, error):
-    search = search_of({"fault": [fault, None]}, error_score="raise", **LIMITS)
-    with pytest.raises(error, match=FAULTS[fault]):
+def test_error_score_raise():
+    search = search_of({"fault": ["sleeps", None]}, error_score="raise", timeout=0.5)
+    with pytest.raises(TimeoutError, match=r"'sleeps'}: exceeded timeout=0.5 seconds"):
         search.fit(X, y)
 
 
@@ -209,14 +211,25 @@ def test_results_with_limits_equal_those_without():
     np.testing.assert_array_equal(limited.predict(frame), plain.predict(frame))
 
 
-def test_limits_of_optuna_search_and_functions():
-    search = OptunaSearchLZO(
-        Stump(), {"fault": [None, "sleeps"], "quantile": [0.2, 0.5]}, n_trials=6, timeout=1, **FEW
-    )
+def test_ended_candidate_is_a_failed_trial_of_optuna():
+    space = {"fault": [None, "sleeps"], "quantile": [0.2, 0.5]}
+    params = {"n_trials": 6, "batch_size": 6, "timeout": 1, "n_jobs": 2}
+    search = OptunaSearchLZO(Stump(), space, **params, **FEW)
     with pytest.warns(CandidateFailedWarning, match="exceeded timeout=1 seconds"):
         search.fit(X, y)
     assert {trial.state.name for trial in search.study_.trials} == {"COMPLETE", "FAIL"}
-    assert leave_zero_out_score(Stump(), X, y, memory_limit="4GB", **FEW).shape == (2,)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [leave_zero_out_score, leave_zero_out_validate, leave_zero_out_predict, leave_zero_out_curve],
+)
+@pytest.mark.parametrize("limit", ["timeout", "memory_limit"])
+def test_functions_have_limits(function, limit):
+    curve = {"param_name": "quantile", "param_range": [0.5]}
+    params = {limit: -1} | (curve if function is leave_zero_out_curve else {})
+    with pytest.raises(ValueError, match=f"{limit} of GridSearchLZO must be None"):
+        function(Stump(), X, y, **params)
 
 
 def test_limits_require_processes_of_this_machine():

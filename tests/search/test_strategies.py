@@ -250,9 +250,7 @@ def test_order_of_candidates_changes_nothing():
         CandidateSearchLZO(dict(order), **FEW).fit(X, y).cv_results_
         for order in (candidates.items(), reversed(candidates.items()))
     ]
-    scores = [
-        dict(zip(map(str, t["params"]), t["mean_test_score"], strict=True)) for t in tables
-    ]
+    scores = [dict(zip(map(str, t["params"]), t["mean_test_score"], strict=True)) for t in tables]
     assert scores[0] == scores[1]
 
 
