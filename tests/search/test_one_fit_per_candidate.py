@@ -57,7 +57,7 @@ def test_equal_candidates_are_fitted_once(counting_tree, iris):
 
 
 def test_best_model_that_is_only_predictive_is_fitted_again(iris):
-    """One histogram boosting fit serves all sizes; the best is refitted unless it is the largest."""
+    """One histogram boosting fit serves all sizes; a best one of a smaller size is refitted."""
     model = HistGradientBoostingClassifier(max_leaf_nodes=3, early_stopping=False)
     search = GridSearchLZO(model, {"max_iter": [2, 40]}, random_state=0)
     search.set_params(refit=lambda results: 0).fit(*iris)

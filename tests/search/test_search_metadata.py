@@ -184,7 +184,7 @@ def test_metadata_per_row_require_source_rows(data, grid_search):
     with config_context(enable_metadata_routing=True):
         scorer = make_scorer(metric).set_score_request(metadata=True)
         search = grid_search(LinearSVC(), {}, scoring=scorer, augmenter="auto")
-        with pytest.raises(ValueError, match="metadata is routed to the scorer .* source rows"):
+        with pytest.raises(ValueError, match=r"metadata is routed to the scorer .* source rows"):
             search.fit(*data, metadata=np.arange(40))
 
 

@@ -55,7 +55,7 @@ def test_named_metric_requires_no_score_method(data, grid_search, scoring):
 
 
 def test_no_metric_and_no_score_method_raises(data, grid_search):
-    with pytest.raises(TypeError, match="has no score. Alternatively, set scoring"):
+    with pytest.raises(TypeError, match=r"has no score\. Alternatively, set scoring"):
         grid_search(LinearSVCWithoutScore(), GRID).fit(*data)
 
 

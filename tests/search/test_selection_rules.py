@@ -78,7 +78,7 @@ def test_one_standard_error_selects_the_simplest():
 
 
 def test_one_standard_error_requires_a_known_direction():
-    with pytest.raises(ValueError, match='select="one_se" requires a parameter .*, got strategy'):
+    with pytest.raises(ValueError, match=r'select="one_se" requires a parameter .*, got strategy'):
         search_of(DummyClassifier(), {"strategy": ["prior"]}, select="one_se").fit(X, y)
 
 
