@@ -48,8 +48,8 @@ from sklearn.tree import DecisionTreeClassifier
 from leavezero import (
     CandidateSearchLZO,
     CopulaAugmenter,
+    FixedValidationSet,
     GaussianMixtureAugmenter,
-    GivenValidationSet,
     GridSearchLZO,
     HalvingGridSearchLZO,
     HalvingRandomSearchLZO,
@@ -58,7 +58,7 @@ from leavezero import (
     PseudoLabeled,
     RandomizedSearchLZO,
     SMIRClassifier,
-    TeacherLabeled,
+    SoftLabeled,
     leave_zero_out_curve,
     leave_zero_out_predict,
     leave_zero_out_score,
@@ -466,7 +466,7 @@ def given_validation_set(random_state):
     return GridSearchLZO(
         DecisionTreeClassifier(random_state=0),
         {"max_depth": [1, 2, 5]},
-        augmenter=GivenValidationSet(X[1::3], y[1::3]),
+        augmenter=FixedValidationSet(X[1::3], y[1::3]),
         random_state=random_state,
         **VALIDATION_ONLY,
     ).fit(X[::3], y[::3])
@@ -480,7 +480,7 @@ def given_validation_set_texts(random_state):
         model,
         grid,
         scoring="neg_log_loss",
-        augmenter=GivenValidationSet(*texts(60, seed=1)),
+        augmenter=FixedValidationSet(*texts(60, seed=1)),
         random_state=random_state,
         **VALIDATION_ONLY,
     ).fit(*texts())
@@ -576,7 +576,7 @@ def teachers_mixup(random_state):
     return GridSearchLZO(
         DecisionTreeClassifier(random_state=0),
         {"max_leaf_nodes": [2, 8]},
-        augmenter=TeacherLabeled(LabelInvariantMixup()),
+        augmenter=SoftLabeled(LabelInvariantMixup()),
         random_state=random_state,
     ).fit(*load_iris(return_X_y=True))
 
