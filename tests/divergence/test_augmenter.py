@@ -31,11 +31,10 @@ class Far(BaseAugmenter):
         self.shares = shares
         self.away = away
 
-    def fit(self, X, y, **metadata):
+    def _fit(self, X, y, weight, groups):
         self.X_, self.y_ = X, y
-        return self
 
-    def _draw(self, n_samples, root):
+    def _sample(self, n_samples, root):
         rng = np.random.default_rng(root)
         y = rng.choice(2, n_samples, p=self.shares)
         return ValidationSet(rng.normal(size=(n_samples, self.X_.shape[1])) + self.away, y)

@@ -42,6 +42,7 @@ from leavezero.evaluation import (
     SingleRound,
     Strategy,
     evaluate,
+    final_estimator,
     fit_candidate,
     loo_unsupported_reason,
     make_folds,
@@ -87,7 +88,6 @@ from leavezero.search._summary import search_fragment, search_page, search_summa
 from leavezero.search._unlabeled_target import (
     Target,
     distinct_estimators,
-    final_estimator,
     read_target,
     sortable_codes,
 )
@@ -264,7 +264,9 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     def _prepare(self, X: Table, y: AnyArray | None, params: dict[str, Any]) -> _Request:
         """Check parameters and data, route metadata, derive seeds, propose candidates."""
         owner, estimator = type(self).__name__, self._representative()
-        limits = resolve_limits(self.timeout, self.time_budget, self.memory_limit, owner)
+        limits = None
+        if any(limit is not None for limit in (self.timeout, self.time_budget, self.memory_limit)):
+            limits = resolve_limits(self.timeout, self.time_budget, self.memory_limit, owner)
         scoring = resolve_scoring(self.scoring, owner)
         check_parameters(self, estimator, metric_names(self.scoring))
         rule = resolve_rule(self.select, owner)
@@ -272,7 +274,10 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         estimators = self._estimators()
         semi_supervised = any(takes_unlabeled(final_estimator(e)) for e in estimators.values())
         values = check_target(estimator, X, y, owner, semi_supervised=semi_supervised)
-        routed = route_fit(self, params, scoring, estimators, len(values))
+        no_params = dict.fromkeys(scoring.metrics, {})
+        routed = RoutedParams(dict.fromkeys(estimators, {}), no_params)
+        if params:
+            routed = route_fit(self, params, scoring, estimators, len(values))
         root = seed_sequence(self.random_state)
         factory = CandidateFactory(owner)
         target = Target(values)
@@ -292,7 +297,7 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             factory,
             strategy,
             root,
-            limits if limits.any else None,
+            limits,
             checkpoint,
             self._uses_loo(factory, routed),
             self._finalists(target, routed, root),
@@ -355,9 +360,12 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         n_rows, n_trials = len(replicates.rows), request.strategy.n_trials
 
         def metrics_for(rows: Replicates | None) -> dict[str, Metric]:
+            metrics, params = request.scoring.metrics, request.params.score
             return {
-                name: with_params(metric, request.params.score[name], len(target.values), rows)
-                for name, metric in request.scoring.metrics.items()
+                name: with_params(metric, params[name], len(target.values), rows)
+                if params[name]
+                else metric
+                for name, metric in metrics.items()
             }
 
         return Run(
