@@ -112,7 +112,7 @@ def find_joint_fit(estimator: Any) -> tuple[JointFit, Hashable] | None:
     >>> find_joint_fit(RandomForestClassifier(random_state=None)) is None
     True
     """
-    from leavezero.joint_fit._methods import METHODS  # which import this module
+    from leavezero.joint_fit._joint_methods import METHODS  # which import this module
 
     return first_match(METHODS, estimator)
 
