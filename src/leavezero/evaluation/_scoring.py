@@ -63,7 +63,8 @@ class Metric:
             return np.inf
         if self.name.startswith("neg_") or self.name == "max_error":
             return 0.0
-        return np.inf if self.name == "positive_likelihood_ratio" else 1.0
+        unbounded = ("mutual_info_score", "positive_likelihood_ratio")
+        return np.inf if self.name in unbounded else 1.0
 
     @property
     def lowest(self) -> float:
