@@ -564,7 +564,8 @@ def _loo_scores(
     classes: AnyArray | None,
 ) -> LOOScores:
     picked: Any = slice(None) if predictions.rows is not None or len(rows) == len(y) else rows
-    cached = LOOCache(model, {name: p[picked] for name, p in predictions.predictions.items()})
+    known = {name: values[picked] for name, values in predictions.predictions.items()}
+    cached = LOOCache(model, known, classes)
     training = Replicates(ValidationSet(np.arange(len(rows)), y[rows]), 1, classes, fixed=True)
     scores: dict[str, MetricScores] = {}
     notes = []
