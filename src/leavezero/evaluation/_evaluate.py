@@ -654,15 +654,17 @@ class ModelStore:
 
     def _write(self, row: int, content: bytes) -> bool:
         """Write a model to disk; return False if that fails, for example on a full disk."""
-        if self._folder is None:
-            self._folder = tempfile.TemporaryDirectory(prefix="leavezero-")
-        path = self._path(row)
-        assert path is not None
+        path = None
         try:
+            if self._folder is None:
+                self._folder = tempfile.TemporaryDirectory(prefix="leavezero-")
+            path = self._path(row)
+            assert path is not None
             path.write_bytes(content)
         except OSError:
             _log.warning("A fitted model could not be stored on disk.", exc_info=True)
-            path.unlink(missing_ok=True)
+            if path is not None:
+                path.unlink(missing_ok=True)
             return False
         return True
 
