@@ -6,13 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.metrics import pairwise_distances
-from sklearn.model_selection import LeaveOneOut
 from sklearn.neighbors import KNeighborsClassifier
 
 from leavezero import GridSearchLZO
 from leavezero._random import seed_sequence
-from leavezero.augment import BiasCorrected, CopulaAugmenter, LabelInvariantMixup, _references
+from leavezero.augment import BiasCorrected, CopulaAugmenter, LabelInvariantMixup
 from leavezero.engine import draw_replicates, resolve_metric, score_replicates
 from leavezero.engine._calibrate import NUGGET, calibrate, disagreement
 
@@ -50,54 +48,6 @@ def test_a_candidate_that_answers_like_a_reference_has_its_bias():
         others = biases.mean()
         assert abs(found.bias(said[:, at]) - biases[at]) < abs(others - biases[at])
     assert NUGGET > 0
-
-
-def test_kernel_ridge_leaves_a_row_out_exactly():
-    """The closed form equals fitting again without the row."""
-    rng = np.random.default_rng(0)
-    features, codes = rng.normal(size=(25, 3)), rng.integers(3, size=25)
-    honest, _, _ = _references._kernel_ridges(features, codes)
-    hot = np.eye(3)[codes]
-    share = hot.mean(axis=0)
-    squares = pairwise_distances(features, metric="sqeuclidean")
-    column = 0
-    for width in _references.KERNEL_WIDTHS:
-        kernel = np.exp(-width / 3 * squares)
-        for ridge in _references.KERNEL_RIDGES:
-            for inside, [row] in LeaveOneOut().split(features):
-                inner = kernel[np.ix_(inside, inside)] + ridge * np.eye(24)
-                weights = np.linalg.solve(inner, (hot - share)[inside])
-                assert honest[row, column] == (kernel[row, inside] @ weights + share).argmax()
-            column += 1
-
-
-def test_ridge_leaves_a_row_out_exactly():
-    """With its intercept, as a linear fit without the row has it."""
-    rng = np.random.default_rng(1)
-    features, codes = rng.normal(size=(30, 4)), rng.integers(2, size=30)
-    honest, _, _ = _references._ridges(features, codes)
-    hot = np.eye(2)[codes]
-    for column, ridge in enumerate(_references.RIDGES):
-        for inside, [row] in LeaveOneOut().split(features):
-            X, Y = features[inside], hot[inside]
-            middle, share = X.mean(axis=0), Y.mean(axis=0)
-            gram = (X - middle).T @ (X - middle) + ridge * np.eye(4)
-            weights = np.linalg.solve(gram, (X - middle).T @ (Y - share))
-            scores = (features[row] - middle) @ weights + share
-            # The closed form keeps the column means of all rows, which moves scores a little.
-            if abs(scores[0] - scores[1]) > 0.1:
-                assert honest[row, column] == scores.argmax()
-
-
-def test_neighbours_leave_the_row_out(noise):
-    """As a fit without the row answers."""
-    X, y = noise
-    honest, _, _ = _references._neighbors(X, y)
-    for inside, [row] in LeaveOneOut().split(X[:40]):
-        keep = np.setdiff1d(np.arange(120), [row])
-        model = KNeighborsClassifier(5).fit(X[keep], y[keep])
-        assert honest[row, 2] == model.predict(X[[row]])[0]
-        assert len(inside) == 39
 
 
 @pytest.mark.parametrize("metric", ["accuracy", "balanced_accuracy", "f1_macro"])
@@ -154,21 +104,3 @@ def test_a_calibrated_search_repeats_with_any_number_of_workers_and_is_pickled(n
     assert np.array_equal(*scores)
     copy = pickle.loads(pickle.dumps(two))
     assert np.array_equal(copy.predict(noise[0]), one.predict(noise[0]))
-
-
-def test_what_cannot_be_calibrated_is_refused(noise):
-    """Numbers, sparse tables and groups."""
-    X, y = noise
-    with pytest.raises(ValueError, match="BiasCorrected needs one column of classes"):
-        BiasCorrected(CopulaAugmenter()).fit(X, X[:, 0])
-    with pytest.raises(ValueError, match="BiasCorrected does not take groups"):
-        BiasCorrected(CopulaAugmenter()).fit(X, y, groups=y)
-
-
-def test_many_rows_and_a_tiny_class_are_no_trouble():
-    """References learn from a part of many rows; models that need more rows stay out."""
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(1500, 2)), np.append(np.zeros(1480, dtype=int), np.ones(20, dtype=int))
-    fitted = BiasCorrected(CopulaAugmenter(), random_state=0).fit(X, y)
-    assert len(fitted.reference_models_.truth) == 1000
-    assert fitted.sample(10, 0).reference_predictions.shape[0] == 10

@@ -119,17 +119,15 @@ class TableCodec:
         if self.container == "array":
             dtype = self.columns[0].dtype
             return _clip(numbers, dtype).astype(dtype, copy=False)
+        pairs = list(zip(numbers.T, self.columns, strict=True))
         if self.container == "objects":
-            return np.column_stack(
-                [_decode_objects(numbers[:, i], c) for i, c in enumerate(self.columns)]
-            )
+            return np.column_stack([_decode_objects(*pair) for pair in pairs])
         if self.container == "polars":
-            named = zip(self.template.columns, numbers.T, self.columns, strict=True)
-            return type(self.template)([_decode_polars(*column) for column in named])
+            names = zip(self.template.columns, pairs, strict=True)
+            return type(self.template)([_decode_polars(name, *pair) for name, pair in names])
         import pandas as pd  # installed, since X was a frame
 
-        series = [_decode_pandas(numbers[:, i], c) for i, c in enumerate(self.columns)]
-        frame = pd.concat(series, axis=1)
+        frame = pd.concat([_decode_pandas(*pair) for pair in pairs], axis=1)
         frame.columns = self.template.columns
         return frame
 
@@ -259,12 +257,10 @@ def _decode_polars(name: str, numbers: Floats, column: Column) -> Any:
         values = _values_at(numbers, missing, column, absent=None)
         return pl.Series(name, values.tolist(), dtype=column.dtype)
     present = np.where(missing, 0.0, numbers)
+    physical = pl.Series([], dtype=column.dtype).to_physical()
     if column.kind is not ColumnKind.NUMBER:
-        physical = pl.Series([], dtype=column.dtype).to_physical()
         present = _clip(np.rint(present), physical.to_numpy().dtype)
-        series = pl.Series(name, present).cast(physical.dtype).cast(column.dtype)
-    else:
-        series = pl.Series(name, present).cast(column.dtype)
+    series = pl.Series(name, present).cast(physical.dtype).cast(column.dtype)
     kept = pl.when(pl.Series(~missing)).then(pl.col(name)).otherwise(None).alias(name)
     return series.to_frame().select(kept)[name]
 

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -19,23 +19,31 @@ class BaseAugmenter(BaseEstimator, ABC):
     """Base class of all augmenters.
 
     A subclass stores its parameters in ``__init__`` and implements :meth:`_fit` and
-    :meth:`_sample`. Subclass :class:`ClassConditionalAugmenter` instead to generate numeric rows
-    per class.
+    :meth:`_sample`. To generate numeric rows per class, use :class:`ClassConditionalAugmenter`.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The sorted classes; only for a target that is one column of classes.
+    n_rows_ : int
+        The number of training rows.
 
     Examples
     --------
+    >>> import numpy as np
     >>> from leavezero.augment import BaseAugmenter, ValidationSet
     >>> class Bootstrap(BaseAugmenter):
-    ...     def _fit(self, X, y, sample_weight, groups):
+    ...     def _fit(self, X, y, weight, groups):
     ...         self.X_, self.y_ = X, y
     ...     def _sample(self, n_samples, root):
     ...         rows = np.random.default_rng(root).integers(len(self.y_), size=n_samples)
     ...         return ValidationSet(self.X_[rows], self.y_[rows], source_rows=rows[:, None])
-    >>> import numpy as np
-    >>> X, y = np.arange(8.0).reshape(4, 2), np.array([0, 0, 1, 1])
-    >>> Bootstrap().fit(X, y).sample(3, random_state=0).X.shape
-    (3, 2)
+    >>> fitted = Bootstrap().fit(np.eye(4), np.array([0, 0, 1, 1]))
+    >>> fitted.sample(3, random_state=0).X.shape
+    (3, 4)
     """
+
+    takes_metadata: ClassVar[bool] = True  # False: fit rejects sample_weight and groups
 
     def fit(
         self,
@@ -65,9 +73,11 @@ class BaseAugmenter(BaseEstimator, ABC):
         self._check_parameters()
         self._target = self._encode_target(y)
         check_consistent_length(X, y, groups)
-        weight = None
+        owner, weight = type(self).__name__, None
+        if not self.takes_metadata and (sample_weight is not None or groups is not None):
+            raise ValueError(f"{owner} supports neither sample_weight nor groups.")
         if sample_weight is not None:
-            weight = _check_weights(sample_weight, count_rows(y), type(self).__name__)
+            weight = _check_weights(sample_weight, count_rows(y), owner)
         codes = None if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
         if self._target.kind == "classes":
             self.classes_: AnyArray = np.asarray(self._target.labels)
@@ -110,9 +120,7 @@ class BaseAugmenter(BaseEstimator, ABC):
         return Target.of(y, type(self).__name__)
 
     @abstractmethod
-    def _fit(
-        self, X: Table, y: AnyArray, sample_weight: Floats | None, groups: Ints | None
-    ) -> None:
+    def _fit(self, X: Table, y: AnyArray, weight: Floats | None, groups: Ints | None) -> None:
         """Learn from checked data; ``groups`` are integer codes."""
 
     @abstractmethod
@@ -124,8 +132,14 @@ class AugmenterWrapper(BaseAugmenter):
     """Base class of augmenters that add labels, weights or predictions to another one's rows.
 
     A subclass has the parameters ``augmenter`` and ``random_state``, and implements
-    :meth:`_fit_models` and :meth:`_sample`. It fits on ``self._featurizer.transform(X)`` and
-    ``self._target``.
+    :meth:`_fit_models`, with ``self._featurizer`` and ``self._target``, and :meth:`_sample`.
+
+    Attributes
+    ----------
+    augmenter_ : augmenter
+        The fitted augmenter.
+    n_fits_ : int
+        The number of fitted models.
 
     Examples
     --------
@@ -137,12 +151,10 @@ class AugmenterWrapper(BaseAugmenter):
     augmenter: Any
     random_state: RandomState
 
-    def _fit(
-        self, X: Table, y: AnyArray, sample_weight: Floats | None, groups: Ints | None
-    ) -> None:
+    def _fit(self, X: Table, y: AnyArray, weight: Floats | None, groups: Ints | None) -> None:
         root = seed_sequence(self.random_state)
         seed = integer_seed(root, "augmenter")
-        self.augmenter_ = fit_clone(self.augmenter, X, y, sample_weight, groups, seed=seed)
+        self.augmenter_ = fit_clone(self.augmenter, X, y, weight, groups, seed=seed)
         self._featurizer = Featurizer().fit(X)
         n_fits = self._fit_models(X, groups, root)
         self.n_fits_ = n_fits + getattr(self.augmenter_, "n_fits_", 0)
@@ -153,17 +165,11 @@ class AugmenterWrapper(BaseAugmenter):
 
 
 def fit_clone(
-    augmenter: Any,
-    X: Table,
-    y: AnyArray,
-    sample_weight: AnyArray | None = None,
-    groups: AnyArray | None = None,
-    *,
-    seed: int | None = None,
+    augmenter: Any, X: Table, y: AnyArray, weight: Any = None, groups: Any = None, *, seed: Any
 ) -> Any:
     """Fit a seeded clone of an augmenter; pass weights and groups only if there are any."""
     copy = clone(augmenter) if seed is None else with_seed(clone(augmenter), seed)
-    metadata = {"sample_weight": sample_weight, "groups": groups}
+    metadata = {"sample_weight": weight, "groups": groups}
     return copy.fit(X, y, **{k: v for k, v in metadata.items() if v is not None})
 
 

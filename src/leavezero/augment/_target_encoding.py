@@ -90,7 +90,7 @@ def natural_bounds(columns: Floats) -> tuple[Floats, Floats]:
     """Return the lower and upper bounds that generated values of columns must respect.
 
     A column without negative values is bounded below by its minimum, one without positive values
-    above by its maximum, and proportions (values from 0 to 1) on both sides.
+    above by its maximum, and proportions (values from 0 to 1) below and above.
 
     Examples
     --------

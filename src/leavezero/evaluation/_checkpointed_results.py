@@ -93,6 +93,7 @@ def _encoded(result: "CandidateResult") -> dict[str, Any]:
         "main_score": float(result.main_score),
         "error": result.error,
         "scoring_errors": dict(result.scoring_errors),
+        "params": repr(result.trial.candidate.params),  # for people who read the checkpoint
     }
 
 

@@ -31,11 +31,10 @@ class HistBoosting(JointFit):
     """
 
     name = "histogram boosting"
+    estimator_types = (HistGradientBoostingClassifier, HistGradientBoostingRegressor)
 
     def key(self, estimator: Any) -> Hashable | None:
         """Return all parameters but the number of iterations."""
-        if type(estimator) not in (HistGradientBoostingClassifier, HistGradientBoostingRegressor):
-            return None
         if not is_seed(estimator.random_state) or not is_count(estimator.max_iter):
             return None
         return None if estimator.warm_start else params_key(estimator, "max_iter")

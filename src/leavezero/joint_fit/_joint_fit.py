@@ -60,13 +60,20 @@ class JointFit(ABC):
     """
 
     name: str = "unnamed"
+    estimator_types: tuple[type, ...] = ()
+    estimator_names: tuple[str, ...] = ()  # of classes in packages that are not imported here
     max_candidates: int = 64  # models that are in memory, and in one task, at the same time
+
+    def handles(self, estimator: Any) -> bool:
+        """Return True if the type of an estimator, not that of a base class, is listed."""
+        kind = type(estimator)
+        return kind in self.estimator_types or kind.__name__ in self.estimator_names
 
     @abstractmethod
     def key(self, estimator: Any) -> Hashable | None:
         """Return a key; unfitted estimators with equal keys are fitted jointly.
 
-        None if this method does not apply to the estimator.
+        None if the estimator's parameters do not allow it. The estimator is of a listed type.
         """
 
     def order(self, estimator: Any) -> Any:
@@ -94,7 +101,7 @@ class JointFit(ABC):
 def first_match(methods: Iterable[JointFit], estimator: Any) -> tuple[JointFit, Hashable] | None:
     """Return the first method that applies to an estimator, and its key."""
     for method in methods:
-        key = method.key(estimator)
+        key = method.key(estimator) if method.handles(estimator) else None
         if key is not None:
             return method, key
     return None

@@ -38,12 +38,11 @@ class SharedKernel(JointFit):
     """
 
     name = "shared kernel"
+    estimator_types = (SVC, SVR, NuSVC, NuSVR)
     max_candidates = 16  # fits are not shared: leave something to other workers
 
     def key(self, estimator: Any) -> Hashable | None:
         """Return the kernel and its parameters; None for functions and precomputed kernels."""
-        if type(estimator) not in (SVC, SVR, NuSVC, NuSVR):
-            return None
         if not isinstance(estimator.kernel, str) or estimator.kernel not in KERNEL_PARAMS:
             return None
         values = [repr(getattr(estimator, name)) for name in KERNEL_PARAMS[estimator.kernel]]
@@ -103,12 +102,11 @@ class SharedRidgeKernel(JointFit):
     """
 
     name = "shared kernel of kernel ridge"
+    estimator_types = (KernelRidge,)
     max_candidates = 16
 
     def key(self, estimator: Any) -> Hashable | None:
         """Return all parameters but the penalty; None for precomputed kernels."""
-        if type(estimator) is not KernelRidge:
-            return None
         precomputed = isinstance(estimator.kernel, str) and estimator.kernel == "precomputed"
         return None if precomputed else params_key(estimator, "alpha")
 

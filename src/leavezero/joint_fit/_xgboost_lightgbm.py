@@ -48,6 +48,7 @@ class BoostedRounds(JointFit):
     """
 
     name = "boosted rounds"
+    estimator_names = (*CLASSES["xgboost"], *CLASSES["lightgbm"])
 
     def key(self, estimator: Any) -> Hashable | None:
         """Return all parameters but the number of rounds."""

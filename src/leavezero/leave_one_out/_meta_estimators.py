@@ -16,7 +16,13 @@ from sklearn.utils import get_tags
 
 from leavezero._typing import AnyArray, Floats, Table
 from leavezero.leave_one_out._loo_method import LeaveOneOutMethod, LOOPredictions
-from leavezero.leave_one_out._registry import find_leave_one_out
+
+
+def find_leave_one_out(estimator: Any) -> LeaveOneOutMethod | None:
+    """Return the method for a part; the registry itself imports this module."""
+    from leavezero.leave_one_out import _registry
+
+    return _registry.find_leave_one_out(estimator)
 
 
 class PipelineMethod(LeaveOneOutMethod):

@@ -1,28 +1,46 @@
 """Find the leave-one-out method for an estimator."""
 
-from functools import cache
-from importlib import import_module
 from typing import Any, TypeVar
 
+from leavezero.leave_one_out import (
+    _centroid,
+    _discriminant,
+    _glm,
+    _kernel_regression,
+    _lasso,
+    _linear_svm,
+    _logistic,
+    _meta_estimators,
+    _naive_bayes,
+    _neighbors,
+    _out_of_bag,
+    _ridge,
+    _smir_folds,
+    _svm,
+)
 from leavezero.leave_one_out._loo_method import LeaveOneOutMethod
 
 Method = TypeVar("Method", bound=LeaveOneOutMethod)
 
-_BUILTIN_MODULES = (
-    "_centroid",
-    "_discriminant",
-    "_glm",
-    "_kernel_regression",
-    "_lasso",
-    "_linear_svm",
-    "_logistic",
-    "_meta_estimators",
-    "_naive_bayes",
-    "_neighbors",
-    "_out_of_bag",
-    "_ridge",
-    "_smir_folds",
-    "_svm",
+BUILTIN_METHODS: tuple[LeaveOneOutMethod, ...] = tuple(
+    method
+    for module in (
+        _centroid,
+        _discriminant,
+        _glm,
+        _kernel_regression,
+        _lasso,
+        _linear_svm,
+        _logistic,
+        _meta_estimators,
+        _naive_bayes,
+        _neighbors,
+        _out_of_bag,
+        _ridge,
+        _smir_folds,
+        _svm,
+    )
+    for method in module.METHODS
 )
 _REGISTERED: list[LeaveOneOutMethod] = []  # by users; the latest first
 
@@ -76,12 +94,5 @@ def find_leave_one_out(estimator: Any) -> LeaveOneOutMethod | None:
     >>> find_leave_one_out(object()) is None
     True
     """
-    methods = (*_REGISTERED, *_builtin_methods())
+    methods = (*_REGISTERED, *BUILTIN_METHODS)
     return next((method for method in methods if method.handles(estimator)), None)
-
-
-@cache
-def _builtin_methods() -> tuple[LeaveOneOutMethod, ...]:
-    # Imported on first use because pipelines and voting look up the methods of their parts here.
-    modules = (import_module(f"leavezero.leave_one_out.{name}") for name in _BUILTIN_MODULES)
-    return tuple(method for module in modules for method in module.METHODS)
