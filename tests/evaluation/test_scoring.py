@@ -249,8 +249,8 @@ def test_callable_may_return_several_numbers(model, two_classes):
         "half": model.score(X, y) / 2,
         "n": 200,
     }
+    wrong = resolve_metric(lambda estimator, X, y: np.zeros(2), "test")
     with pytest.raises(ValueError, match="must return a number or a dict of numbers"):
-        wrong = resolve_metric(lambda estimator, X, y: np.zeros(2), "test")
         score_model(CachedPredictions(model, X), rows, wrong)
 
 
