@@ -577,7 +577,8 @@ def _loo_scores(
     classes: AnyArray | None,
 ) -> LOOScores:
     picked: Any = slice(None) if predictions.rows is not None or len(rows) == len(y) else rows
-    cached = LOOCache(model, {name: p[picked] for name, p in predictions.predictions.items()})
+    known = {name: values[picked] for name, values in predictions.predictions.items()}
+    cached = LOOCache(model, known, classes)
     training = Replicates(ValidationSet(np.arange(len(rows)), y[rows]), 1, classes, fixed=True)
     scores: dict[str, MetricScores] = {}
     notes = []
@@ -666,15 +667,17 @@ class ModelStore:
 
     def _write(self, row: int, content: bytes) -> bool:
         """Write a model to disk; return False if that fails, for example on a full disk."""
-        if self._folder is None:
-            self._folder = tempfile.TemporaryDirectory(prefix="leavezero-")
-        path = self._path(row)
-        assert path is not None
+        path = None
         try:
+            if self._folder is None:
+                self._folder = tempfile.TemporaryDirectory(prefix="leavezero-")
+            path = self._path(row)
+            assert path is not None
             path.write_bytes(content)
         except OSError:
             _log.warning("A fitted model could not be stored on disk.", exc_info=True)
-            path.unlink(missing_ok=True)
+            if path is not None:
+                path.unlink(missing_ok=True)
             return False
         return True
 

@@ -67,7 +67,8 @@ class Metric:
             return np.inf
         if self.name.startswith("neg_") or self.name == "max_error":
             return 0.0
-        return np.inf if self.name == "positive_likelihood_ratio" else 1.0
+        unbounded = ("mutual_info_score", "positive_likelihood_ratio")
+        return np.inf if self.name in unbounded else 1.0
 
     @property
     def lowest(self) -> float:
@@ -220,19 +221,24 @@ class CachedPredictions:
             values = self._known.get(method)
             if values is None:
                 values = predict_in_blocks(getattr(self.model, method), self._X)
-            if method == "predict_proba" and self._classes is not None:
-                trained = getattr(self.model, "classes_", self._classes)
-                values = _expand_classes(values, trained, self._classes)
-            self.computed[method] = values
+            self.computed[method] = self._expanded(method, values)
         return self.computed[method]
+
+    def _expanded(self, method: str, values: AnyArray) -> AnyArray:
+        if method != "predict_proba" or self._classes is None:
+            return values
+        trained = getattr(self.model, "classes_", self._classes)
+        return _expand_classes(values, trained, self._classes)
 
 
 class LOOCache(CachedPredictions):
     """Leave-one-out predictions in the role of a model; other methods do not exist."""
 
-    def __init__(self, model: Any, predictions: Mapping[str, AnyArray]) -> None:
-        super().__init__(model, None)
-        self.computed = dict(predictions)
+    def __init__(
+        self, model: Any, predictions: Mapping[str, AnyArray], classes: AnyArray | None = None
+    ) -> None:
+        super().__init__(model, None, predictions, classes)
+        self.computed = {name: self._expanded(name, predictions[name]) for name in predictions}
 
     def __getattr__(self, name: str) -> Any:
         if name in METHODS and name not in self.computed:
