@@ -41,7 +41,7 @@ class NoisyCopies(ClassConditionalAugmenter):
 check_augmenter(NoisyCopies())
 
 # %%
-# Then it draws V for any search. Whether its V is any good is another question: ask
+# Then it can be used in any search. Whether its rows resemble the data is another question: see
 # ``search.trust()``, and compare it with "auto".
 
 X, y = load_wine(return_X_y=True)

@@ -14,8 +14,7 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from leavezero._random import stream
 from leavezero._tables import stack_rows, take_rows
 from leavezero._typing import AnyArray, Floats, Ints, RandomState, Table
-from leavezero.augment._augmenter import AugmenterWrapper
-from leavezero.augment._validation_set import ValidationSet
+from leavezero.augment._augmenter import AugmenterWrapper, ValidationSet
 from leavezero.exceptions import SmallClassWarning
 
 _MAX_WEIGHT = 10.0  # before normalization; the smallest weight is its inverse

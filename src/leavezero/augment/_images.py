@@ -9,8 +9,8 @@ from scipy import ndimage
 
 from leavezero._tables import TableCodec
 from leavezero._typing import AnyArray, Floats, Table
+from leavezero.augment._augmenter import ValidationSet
 from leavezero.augment._table_augmenter import ClassConditionalAugmenter, ClassRows, ClassSample
-from leavezero.augment._validation_set import ValidationSet
 
 _Transform = Callable[[Floats, np.random.Generator, float, float], Floats]
 

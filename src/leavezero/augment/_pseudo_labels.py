@@ -10,18 +10,21 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.semi_supervised import LabelPropagation, LabelSpreading, SelfTrainingClassifier
+from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
 
 from leavezero._random import integer_seed, seed_sequence, stream, with_seed
 from leavezero._tables import Featurizer, plain, take_rows
 from leavezero._typing import AnyArray, Bools, Floats, Ints, RandomState, Table
-from leavezero.augment._augmenter import BaseAugmenter, fit_clone
-from leavezero.augment._target_encoding import Target
-from leavezero.augment._validation_set import ValidationSet
+from leavezero.augment._augmenter import (
+    BaseAugmenter,
+    Target,
+    ValidationSet,
+    fit_clone,
+    takes_unlabeled,
+)
 
 UNKNOWN = -1  # the code of a row without a label
 N_NEIGHBORS = 7
-_SEMI_SUPERVISED = (LabelPropagation, LabelSpreading, SelfTrainingClassifier)
 
 
 class _PartlyLabeledAugmenter(BaseAugmenter):
@@ -238,26 +241,6 @@ def default_labelers(n_rows: int) -> dict[str, Any]:
         "self-training": SelfTrainingClassifier(LogisticRegression(max_iter=200)),
         "neighbors": KNeighborsClassifier(1),
     }
-
-
-def takes_unlabeled(estimator: Any) -> bool:
-    """Return True if an estimator can be fitted to rows without a label.
-
-    Parameters
-    ----------
-    estimator : estimator
-        A semi-supervised estimator of scikit-learn, or one with a parameter ``unlabeled`` (the
-        marker of such rows), or any other.
-
-    Examples
-    --------
-    >>> from sklearn.semi_supervised import LabelSpreading
-    >>> from sklearn.svm import SVC
-    >>> from leavezero.augment import takes_unlabeled
-    >>> takes_unlabeled(LabelSpreading()), takes_unlabeled(SVC())
-    (True, False)
-    """
-    return isinstance(estimator, _SEMI_SUPERVISED) or hasattr(estimator, "unlabeled")
 
 
 def mean_probabilities(

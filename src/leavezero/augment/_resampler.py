@@ -8,9 +8,8 @@ from sklearn.base import clone
 from leavezero._random import integer_seed, stream
 from leavezero._tables import count_rows, plain, take_rows
 from leavezero._typing import AnyArray, Floats, Ints, Table
-from leavezero.augment._augmenter import BaseAugmenter
+from leavezero.augment._augmenter import BaseAugmenter, ValidationSet
 from leavezero.augment._table_augmenter import quotas
-from leavezero.augment._validation_set import ValidationSet
 
 
 class ResamplerAugmenter(BaseAugmenter):

@@ -12,9 +12,7 @@ from leavezero._random import stream
 from leavezero._tables import TableCodec, is_pandas, is_polars, is_text, stack_rows
 from leavezero._typing import AnyArray, Bools, Floats, Ints, Table
 from leavezero._warnings import warn_caller
-from leavezero.augment._augmenter import BaseAugmenter
-from leavezero.augment._target_encoding import Target, clip, natural_bounds
-from leavezero.augment._validation_set import ValidationSet
+from leavezero.augment._augmenter import BaseAugmenter, Target, ValidationSet, clip, natural_bounds
 from leavezero.exceptions import SmallClassWarning
 
 _ALTERNATIVES = {  # by what an augmenter does not support

@@ -9,8 +9,7 @@ from sklearn.utils.validation import check_consistent_length
 from leavezero._random import stream
 from leavezero._tables import count_rows
 from leavezero._typing import AnyArray, Floats, Ints, Table
-from leavezero.augment._augmenter import BaseAugmenter
-from leavezero.augment._validation_set import ValidationSet
+from leavezero.augment._augmenter import BaseAugmenter, ValidationSet
 
 
 class FunctionAugmenter(BaseAugmenter):

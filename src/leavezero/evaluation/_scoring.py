@@ -1,10 +1,11 @@
 """Metrics of a search, and the score of one fitted model on replicates of the validation set."""
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Number
-from typing import Any
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
@@ -17,6 +18,9 @@ from leavezero._tables import count_rows, take_rows
 from leavezero._typing import AnyArray, Floats, Ints, Table
 from leavezero.augment import ValidationSet
 from leavezero.evaluation._replicates import Replicates
+
+if TYPE_CHECKING:
+    from leavezero.evaluation._evaluate import CandidateResult, Run
 
 SINGLE = "score"  # the name in cv_results_ of a single metric
 ESTIMATOR_DEFAULT = "the estimator's default"  # scoring=None, before the estimator is known
@@ -154,14 +158,19 @@ def metric_for(model: Any, metric: Metric) -> Metric:
     """Return the metric; the default one becomes accuracy, R2 or the model's score method."""
     if metric.name != ESTIMATOR_DEFAULT:
         return metric
-    while isinstance(model, Pipeline):
-        model = model[-1]
-    score_method = getattr(type(model), "score", None)
+    score_method = getattr(type(final_estimator(model)), "score", None)
     if score_method in _ACCURACY_METHODS:
         return replace(metric, name="accuracy", scorer=get_scorer("accuracy"))
     if score_method is RegressorMixin.score:
         return replace(metric, name="r2", scorer=get_scorer("r2"))
     return replace(metric, name=SCORE_METHOD)
+
+
+def final_estimator(estimator: Any) -> Any:
+    """Return the last step of a pipeline; other estimators as they are."""
+    while isinstance(estimator, Pipeline):
+        estimator = estimator[-1]
+    return estimator
 
 
 def _score_method(estimator: Any, X: Any, y: Any = None, **params: Any) -> float:
@@ -342,6 +351,33 @@ def score_model(
         )
     compared = _comparable_predictions(predictions, replicates, metric)
     return {name: MetricScores(scores, per_row, compared)}
+
+
+def validation_scores(results: "Sequence[CandidateResult]", name: str) -> Floats:
+    """Return the uncorrected score of each result; NaN where it has none."""
+    return np.array([r.scores[name].mean if name in r.scores else np.nan for r in results])
+
+
+def loo_scores(results: "Sequence[CandidateResult]", name: str) -> Floats:
+    """Return the LOO score of each result; NaN where it has none."""
+    return np.array([r.loo.scores[name].mean if name in r.loo.scores else np.nan for r in results])
+
+
+def common_metric(run: "Run", results: "Sequence[CandidateResult]", name: str) -> Metric:
+    """Return the metric; where estimators have different defaults, one with a known best score."""
+    metrics = [metric_for(r.trial.candidate.estimator, run.metric(name)) for r in results]
+    return min({metric.name: metric for metric in metrics}.values(), key=attrgetter("highest"))
+
+
+def rounded(score: float) -> float:
+    """Return a score with 12 digits, so that equal proportions tie.
+
+    Examples
+    --------
+    >>> rounded(0.1 + 0.2) == rounded(0.3)
+    True
+    """
+    return float(f"{score:.12g}")
 
 
 def row_weights(replicates: Replicates, metric: Metric) -> Floats | None:

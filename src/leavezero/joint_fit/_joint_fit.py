@@ -98,6 +98,25 @@ class JointFit(ABC):
         return None
 
 
+def find_joint_fit(estimator: Any) -> tuple[JointFit, Hashable] | None:
+    """Return the method that fits an estimator jointly with others, and its key; None if none does.
+
+    Unfitted estimators with the same method and an equal key can be fitted in one call.
+
+    Examples
+    --------
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> from leavezero.joint_fit import find_joint_fit
+    >>> find_joint_fit(RandomForestClassifier(random_state=0))[0].name
+    'ensemble prefix'
+    >>> find_joint_fit(RandomForestClassifier(random_state=None)) is None
+    True
+    """
+    from leavezero.joint_fit._joint_methods import METHODS  # which import this module
+
+    return first_match(METHODS, estimator)
+
+
 def first_match(methods: Iterable[JointFit], estimator: Any) -> tuple[JointFit, Hashable] | None:
     """Return the first method that applies to an estimator, and its key."""
     for method in methods:

@@ -1,15 +1,82 @@
-"""Encode a table as one matrix of float64, and decode such a matrix as a table."""
+"""Tables of any container: rows, encoding as numeric arrays, and features for auxiliary models."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
 
-from leavezero._tables._containers import is_pandas, is_polars
-from leavezero._typing import AnyArray, Bools, Floats, Table
+from leavezero._typing import AnyArray, Bools, Floats, Ints, Table
+
+
+def is_pandas(X: Table) -> bool:
+    """Return True for a pandas frame or series, without importing pandas."""
+    return hasattr(X, "iloc")
+
+
+def is_polars(X: Table) -> bool:
+    """Return True for a polars frame or series, without importing polars."""
+    return type(X).__module__.partition(".")[0] == "polars"
+
+
+def is_text(X: Table) -> bool:
+    """Return True for a sequence of documents: one string per row."""
+    if getattr(X, "ndim", 1) != 1 or sparse.issparse(X) or hasattr(X, "columns"):
+        return False
+    return hasattr(X, "__len__") and len(X) > 0 and all(isinstance(row, str) for row in X)
+
+
+def count_rows(X: Table) -> int:
+    """Return the number of rows of a table or array-like."""
+    if not hasattr(X, "shape") and not hasattr(X, "__len__"):
+        X = np.asarray(X)
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+
+
+def take_rows(X: Table, rows: slice | Ints) -> Table:
+    """Return some rows, without a copy if possible.
+
+    Examples
+    --------
+    >>> take_rows(["a", "b", "c"], slice(1, 3))
+    ['b', 'c']
+    """
+    if is_pandas(X):
+        return X.iloc[rows]
+    if isinstance(X, list | tuple) and not isinstance(rows, slice):
+        return [X[row] for row in rows]
+    if sparse.issparse(X) and X.format not in ("csr", "csc", "lil"):
+        return X.tocsr()[rows]  # the other formats do not support indexing
+    return X[rows] if hasattr(X, "__getitem__") else np.asarray(X)[rows]
+
+
+def stack_rows(parts: Sequence[Table]) -> Table:
+    """Concatenate tables of one format."""
+    first = parts[0]
+    if is_pandas(first):
+        import pandas as pd  # installed, since X is a frame
+
+        return pd.concat(parts, ignore_index=True)
+    if is_polars(first):
+        import polars as pl  # installed, since X is a frame
+
+        return pl.concat(parts)
+    if sparse.issparse(first):
+        return sparse.vstack(parts, format="csr")
+    if isinstance(first, list):
+        return [row for part in parts for row in part]
+    return np.concatenate(parts)
+
+
+def plain(value: Any) -> Any:
+    """Return a NumPy scalar as a Python value, for messages."""
+    return value.item() if isinstance(value, np.generic) else value
+
 
 MAX_CODES = 20  # distinct values of an integer column that holds codes
 ROWS_PER_CODE = 5  # mean number of rows per code, at least
@@ -325,3 +392,86 @@ def _time_code(dtype: Any) -> str:
     kind = "M8" if dtype.kind == "M" else "m8"
     unit = getattr(dtype, "unit", None) or np.datetime_data(dtype)[0]
     return f"{kind}[{unit}]"
+
+
+_MAX_CATEGORIES = 30  # per column; the rarer ones share one feature
+
+
+class Featurizer:
+    """Standardize numbers, one-hot encode categories, flag missing values; TF-IDF for text.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Featurizer().fit(np.array([[0.0], [2.0]])).transform(np.array([[4.0]]))
+    array([[3.]])
+    """
+
+    def fit(self, X: Table) -> Self:
+        """Learn the columns of a table."""
+        if is_text(X):
+            self._kind = "text"
+            self._vectorizer = TfidfVectorizer(
+                max_features=20_000, sublinear_tf=True, token_pattern=r"\S+"
+            ).fit(X)
+            return self
+        if sparse.issparse(X):
+            self._kind = "sparse"
+            self._scaler = MaxAbsScaler().fit(X)
+            return self
+        self._kind = "table"
+        X = _as_matrix(X)
+        self._codec = TableCodec.of(X)
+        cells = self._codec.encode(X)
+        self._categorical = self._codec.categorical
+        numbers = cells[:, ~self._categorical]
+        self._medians = _column_medians(numbers)
+        self._with_missing = np.isnan(numbers).any(axis=0)
+        self._scaler = StandardScaler().fit(self._imputed(numbers)) if numbers.shape[1] else None
+        if self._categorical.any():
+            self._encoder = OneHotEncoder(
+                handle_unknown="infrequent_if_exist",
+                max_categories=_MAX_CATEGORIES,
+                sparse_output=False,
+            ).fit(_category_codes(cells[:, self._categorical]))
+        return self
+
+    def transform(self, X: Table) -> Any:
+        """Return the features of rows of the same format."""
+        if self._kind == "text":
+            return self._vectorizer.transform(X)
+        if self._kind == "sparse":
+            return self._scaler.transform(X)
+        cells = self._codec.encode(_as_matrix(X))
+        parts: list[Floats] = []
+        if self._scaler is not None:
+            parts.append(self._scaler.transform(self._imputed(cells[:, ~self._categorical])))
+        if self._categorical.any():
+            one_hot = self._encoder.transform(_category_codes(cells[:, self._categorical]))
+            parts.append(one_hot / np.sqrt(2))  # the distance of two categories is 1
+        return np.hstack(parts)
+
+    def _imputed(self, numbers: Floats) -> Floats:
+        """Replace missing values by medians, and append a flag per column that has any."""
+        missing = np.isnan(numbers)
+        filled = np.where(missing, self._medians, numbers)
+        return np.hstack([filled, missing[:, self._with_missing].astype(np.float64)])
+
+
+def _as_matrix(X: Table) -> Table:
+    if is_pandas(X) or is_polars(X):
+        return X
+    matrix = np.asarray(X)
+    return matrix.reshape(len(matrix), -1)
+
+
+def _category_codes(cells: Floats) -> Floats:
+    """Return category positions; a missing value is a category of its own."""
+    return np.nan_to_num(cells, nan=-1.0)
+
+
+def _column_medians(numbers: Floats) -> Floats:
+    medians = np.zeros(numbers.shape[1])
+    known = ~np.isnan(numbers).all(axis=0)
+    medians[known] = np.nanmedian(numbers[:, known], axis=0)
+    return medians
