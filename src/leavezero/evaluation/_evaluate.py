@@ -541,7 +541,7 @@ def score_loo(
     classes: AnyArray | None,
     predictions: LOOPredictions | None = None,
 ) -> LOOScores:
-    """Return the LOO scores of a fitted model, or a note that says why there are none."""
+    """Return the LOO scores of a fitted model, or a note why there are none."""
     reason = loo_unsupported_reason(model, fit_params)
     method = find_leave_one_out(model)
     if reason is not None or method is None:

@@ -699,7 +699,7 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             default_augmenter=isinstance(self.augmenter, str),
             grouped=state.groups is not None,
             labeled=labeled,
-            seed=integer_seed(state.root, "trust"),
+            seed=integer_seed(state.root, "diagnostics"),
         )
 
     def _warning_checks(self, state: FittedState) -> tuple[Check, ...]:
