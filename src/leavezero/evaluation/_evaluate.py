@@ -121,7 +121,8 @@ class CandidateResult:
 
     def mean_score(self, metric: str | None) -> float:
         """Return the mean score by a metric; NaN if there is none."""
-        return self.scores[metric].mean if metric in self.scores else np.nan
+        scores = None if metric is None else self.scores.get(metric)
+        return np.nan if scores is None else scores.mean
 
     @property
     def was_started(self) -> bool:
