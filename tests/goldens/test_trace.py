@@ -11,7 +11,6 @@ from sklearn.svm import SVC
 import leavezero
 from leavezero import GridSearchLZO, LabelInvariantMixup
 
-
 PLAIN = {"augmenter": LabelInvariantMixup(), "loo": False}
 
 MAX_MODULES_DEFAULT = 26
