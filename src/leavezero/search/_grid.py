@@ -33,7 +33,7 @@ class GridSearchLZO(BaseSearchLZO):
     validation_size : "auto", float or int, default="auto"
         The number of rows of one replicate: a float is a share of the training rows, an int the
         number itself. "auto" is the number of training rows, but all replicates together have at
-        most 10,000 rows, or as many as the training data up to 20,000.
+        most 10,000 rows.
     loo : "auto", False or "only", default="auto"
         Whether scores use leave-one-out or out-of-bag predictions, for estimators that
         :mod:`leavezero.leave_one_out` supports; no fit is added. "only" generates no validation set
