@@ -15,8 +15,8 @@ from leavezero._typing import AnyArray, Floats, Ints, Table
 from leavezero.augment import ReferenceModels, ValidationSet
 from leavezero.execution import limited_threads
 
-# "auto": as many rows per replicate as training rows, but no more than these in all. Beyond them the
-# error of a mean over generated rows is small against the bias of the generator.
+# "auto": as many rows per replicate as training rows, but no more than these in all. With more, the
+# error of a mean over them would be small against the bias of the generator itself.
 MAX_AUTO_ROWS = 10_000
 MAX_ROWS = 200_000  # in all, where validation_size is a share of the training rows
 
