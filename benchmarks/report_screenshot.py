@@ -14,7 +14,8 @@ from pathlib import Path
 from playwright.sync_api import sync_playwright
 from sklearn.datasets import load_breast_cancer
 
-from leavezero.tabular import Wish, make_folder, prepare, select_model, write_results
+from leavezero.cli._prepare_table import TableOptions
+from leavezero.cli._select_command import run_select
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 WIDTH, HEIGHT = 1200, 800
@@ -38,11 +39,9 @@ def report_in(folder: Path) -> Path:
     names = data.target.map(dict(enumerate(data.target_names)))
     table = folder / "tumors.csv"
     data.data.assign(diagnosis=names).to_csv(table, index=False)
-    wish = Wish("diagnosis", models=MODELS)
-    chosen = folder / "chosen"
-    make_folder(chosen)
-    write_results(select_model(prepare(table, wish), wish), chosen)
-    return chosen / "report.html"
+    options = TableOptions("diagnosis", models=MODELS)
+    run_select(table, options, out=folder / "selected", quiet=True, as_json=False)
+    return folder / "selected" / "report.html"
 
 
 def picture_of(page: Path, out: Path) -> None:

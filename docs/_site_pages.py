@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from sphinx.util import logging
 
 MADE = "_generated"
-ON_ONE_PAGE = {f"leavezero.{name}" for name in ("engine", "experiments", "report", "tabular")}
+ON_ONE_PAGE = {f"leavezero.{name}" for name in ("engine", "experiments", "report")}
 ROOT_PAGES = ("CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")
 LINK = re.compile(r"(?<=\]\()(?![a-z]+:|#)([^)#\s]+)")  # a path, up to its anchor
 RESULTS = """# Results

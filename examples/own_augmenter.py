@@ -2,8 +2,8 @@
 An augmenter of your own
 ========================
 
-Two methods are enough: what is learned from the rows of one class, and how new rows are drawn
-from it. ``check_augmenter`` tests the rest.
+Two methods are enough: learn from the rows of one class, and generate rows of that class.
+``check_augmenter`` tests the rest.
 """
 
 import numpy as np
@@ -15,33 +15,33 @@ from leavezero.augment import ClassConditionalAugmenter, ClassSample
 from leavezero.testing import check_augmenter
 
 # %%
-# A class-conditional augmenter sees the rows of one class at a time, as numbers. The base takes
-# care of containers, categories, weights, and the shares of the classes. ``origins`` names the
-# given rows that a new row came from, so that statistics know how much V leans on each.
+# A class-conditional augmenter gets the rows of one class at a time, as numbers. The base class
+# handles containers, categories, weights and the label marginal. The second value of
+# ``ClassSample`` are the source rows of each generated row, which statistics use.
 
 
 class NoisyCopies(ClassConditionalAugmenter):
-    """Draw given rows of a class again, with noise in proportion to each column's spread."""
+    """Add noise to training rows, in proportion to the standard deviation of each column."""
 
     def __init__(self, strength=0.5):
         self.strength = strength
 
-    def _fit_class(self, stratum):
-        return self.strength * stratum.values.std(axis=0)
+    def _fit_class(self, one):
+        return self.strength * one.values.std(axis=0)
 
-    def _sample_class(self, stratum, fitted, n_samples, rng):
-        rows = rng.integers(len(stratum), size=n_samples)
+    def _sample_class(self, one, fitted, n_samples, rng):
+        rows = rng.integers(len(one), size=n_samples)
         noise = fitted * rng.standard_normal((n_samples, len(fitted)))
-        return ClassSample(stratum.values[rows] + noise, rows[:, None])
+        return ClassSample(one.values[rows] + noise, rows[:, None])
 
 
 # %%
-# Every promise of an augmenter is checked on small data: shapes, shares, seeds, refusals.
+# All requirements of an augmenter are checked on small data: shapes, label marginal, seeds.
 
 check_augmenter(NoisyCopies())
 
 # %%
-# Then it draws V for any search. Whether its V is any good is another question: ask
+# Then it can be used in any search. Whether its rows resemble the data is another question: see
 # ``search.trust()``, and compare it with "auto".
 
 X, y = load_wine(return_X_y=True)

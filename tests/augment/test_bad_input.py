@@ -158,8 +158,8 @@ def test_a_class_of_one_row_is_copied_with_a_warning(augmenter):
     y = np.append(np.zeros(19, dtype=int), 7)
     with pytest.warns(SmallClassWarning, match="Class 7 has a single row"):
         fitted = augmenter.fit(X, y)
-    V = fitted.sample(40, 0)
-    np.testing.assert_allclose(V.X[V.y == 7], np.tile(X[-1], (2, 1)), atol=1e-9)
+    new = fitted.sample(40, 0)
+    np.testing.assert_allclose(new.X[new.y == 7], np.tile(X[-1], (2, 1)), atol=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -178,8 +178,8 @@ def test_a_class_of_one_row_is_copied_with_a_warning(augmenter):
 @pytest.mark.parametrize("same", [np.ones((20, 2)), np.repeat(X[:2], 10, axis=0)])
 def test_duplicate_rows_give_finite_rows(augmenter, same):
     """All rows equal, and each row ten times."""
-    V = augmenter.fit(same, Y).sample(30, 0)
-    assert np.isfinite(V.X).all()
+    new = augmenter.fit(same, Y).sample(30, 0)
+    assert np.isfinite(new.X).all()
 
 
 def test_a_fixed_validation_set_is_returned():

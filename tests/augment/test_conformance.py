@@ -122,9 +122,9 @@ def test_images_conform(rng):
 
 def test_images_keep_their_shape(rng):
     X = rng.random((10, 5, 6, 3))
-    V = ImageAugmenter((5, 6, 3)).fit(X, np.tile([0, 1], 5)).sample(7, 0)
-    assert V.X.shape == (7, 5, 6, 3)
-    assert V.X.min() >= X.min()
+    new = ImageAugmenter((5, 6, 3)).fit(X, np.tile([0, 1], 5)).sample(7, 0)
+    assert new.X.shape == (7, 5, 6, 3)
+    assert new.X.min() >= X.min()
 
 
 def test_label_models_support_mixed_tables_sparse_matrices_text_and_regression(rng):
@@ -137,12 +137,12 @@ def test_label_models_support_mixed_tables_sparse_matrices_text_and_regression(r
         (LabelInvariantMixup(), matrix),
         (TextAugmenter(), texts),
     ):
-        V = SoftLabeled(augmenter, random_state=0).fit(X, y).sample(10, 0)
-        assert V.class_probabilities.shape == (10, 2)
-    V = SoftLabeled(LabelInvariantMixup(), random_state=0)
+        new = SoftLabeled(augmenter, random_state=0).fit(X, y).sample(10, 0)
+        assert new.class_probabilities.shape == (10, 2)
+    new = SoftLabeled(LabelInvariantMixup(), random_state=0)
     numbers = rng.normal(size=60)
-    assert V.fit(frame, numbers).sample(10, 0).y.shape == (10,)
-    assert V.fit(frame, np.column_stack([numbers, -numbers])).sample(10, 0).y.shape == (10, 2)
+    assert new.fit(frame, numbers).sample(10, 0).y.shape == (10,)
+    assert new.fit(frame, np.column_stack([numbers, -numbers])).sample(10, 0).y.shape == (10, 2)
 
 
 @parametrize_with_checks(

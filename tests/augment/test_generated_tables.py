@@ -44,25 +44,25 @@ def table(seed, n_rows=200):
 def test_dtypes_categories_and_missing_shares_are_kept(augmenter, seed):
     """Per class."""
     X, y = table(seed)
-    V = augmenter.fit(X, y).sample(1000, seed)
-    assert list(V.X.dtypes) == list(X.dtypes)
-    assert V.X["children"].min() >= X["children"].min()
-    assert V.X["children"].max() <= X["children"].max()
-    assert (V.X["country"] == "DE").all()
-    assert set(V.X["town"][V.y == 0]) == {"Kiel"}
-    assert set(V.X["town"][V.y == 1]) <= {"Ulm", "Bonn"}
-    assert not V.X["height"][V.y == 0].isna().any()
+    new = augmenter.fit(X, y).sample(1000, seed)
+    assert list(new.X.dtypes) == list(X.dtypes)
+    assert new.X["children"].min() >= X["children"].min()
+    assert new.X["children"].max() <= X["children"].max()
+    assert (new.X["country"] == "DE").all()
+    assert set(new.X["town"][new.y == 0]) == {"Kiel"}
+    assert set(new.X["town"][new.y == 1]) <= {"Ulm", "Bonn"}
+    assert not new.X["height"][new.y == 0].isna().any()
     given_share = X["height"][y == 1].isna().mean()
-    assert V.X["height"][V.y == 1].isna().mean() == pytest.approx(given_share, abs=0.12)
+    assert new.X["height"][new.y == 1].isna().mean() == pytest.approx(given_share, abs=0.12)
 
 
 def test_a_large_sparse_matrix_stays_sparse():
     """11,960 columns and 1,500 rows: a dense copy would take 144 MB."""
     X = sparse.random(1500, 11960, density=0.005, format="csr", random_state=0)
     y = np.tile([0, 1], 750)
-    V = LabelInvariantMixup().fit(X, y).sample(1500, 0)
-    assert sparse.issparse(V.X)
-    assert V.X.nnz <= 2.2 * X.nnz
+    new = LabelInvariantMixup().fit(X, y).sample(1500, 0)
+    assert sparse.issparse(new.X)
+    assert new.X.nnz <= 2.2 * X.nnz
 
 
 def test_sparse_rows_are_mixed_like_dense_ones():
@@ -77,25 +77,25 @@ def test_a_copula_keeps_quantiles_and_rank_correlation():
     rng = np.random.default_rng(0)
     z = rng.multivariate_normal([0, 0], [[1, 0.8], [0.8, 1]], size=2000)
     X = np.column_stack([np.exp(z[:, 0]), z[:, 1] ** 3])
-    V = CopulaAugmenter().fit(X, np.tile([0, 1], 1000)).sample(4000, 0)
+    new = CopulaAugmenter().fit(X, np.tile([0, 1], 1000)).sample(4000, 0)
     for q in (0.1, 0.5, 0.9):
-        assert np.quantile(V.X[:, 0], q) == pytest.approx(np.quantile(X[:, 0], q), rel=0.15)
-    ranks = np.corrcoef(np.argsort(np.argsort(V.X, axis=0), axis=0).T)[0, 1]
+        assert np.quantile(new.X[:, 0], q) == pytest.approx(np.quantile(X[:, 0], q), rel=0.15)
+    ranks = np.corrcoef(np.argsort(np.argsort(new.X, axis=0), axis=0).T)[0, 1]
     assert ranks == pytest.approx(0.79, abs=0.05)
 
 
 @pytest.mark.parametrize("augmenter", [LabelInvariantMixup(), NeighborMixup()], ids=repr)
 def test_rows_of_different_groups_are_never_mixed(augmenter, rng):
     X, y, groups = rng.normal(size=(60, 2)), np.tile([0, 1], 30), np.repeat([0, 1, 2], 20)
-    V = augmenter.fit(X, y, groups=groups).sample(200, 0)
-    assert np.array_equal(groups[V.source_rows[:, 0]], groups[V.source_rows[:, 1]])
+    new = augmenter.fit(X, y, groups=groups).sample(200, 0)
+    assert np.array_equal(groups[new.source_rows[:, 0]], groups[new.source_rows[:, 1]])
 
 
 def test_rows_are_used_in_proportion_to_their_weight(rng):
     X, y = rng.normal(size=(40, 2)), np.tile([0, 1], 20)
     weights = np.repeat([0.0, 1.0, 3.0, 0.0], 10)
-    V = LabelInvariantMixup().fit(X, y, sample_weight=weights).sample(8000, 0)
-    shares = np.bincount(V.source_rows.ravel() // 10, minlength=4) / V.source_rows.size
+    new = LabelInvariantMixup().fit(X, y, sample_weight=weights).sample(8000, 0)
+    shares = np.bincount(new.source_rows.ravel() // 10, minlength=4) / new.source_rows.size
     np.testing.assert_allclose(shares, [0, 0.25, 0.75, 0], atol=0.02)
 
 
@@ -122,9 +122,9 @@ def test_integers_stay_integers_and_codes_stay_codes(augmenter, kind, rng):
     """Stored as ints or as floats."""
     counts, codes = rng.poisson(30, 200), rng.choice([0, 1, 4, 9], 200)
     X = np.column_stack([counts, codes]).astype(kind)
-    V = augmenter.fit(X, np.tile([0, 1], 100)).sample(500, 0)
-    drawn = V.X.astype(float)
-    assert V.X.dtype == X.dtype
+    new = augmenter.fit(X, np.tile([0, 1], 100)).sample(500, 0)
+    drawn = new.X.astype(float)
+    assert new.X.dtype == X.dtype
     assert np.array_equal(drawn, np.rint(drawn))
     assert set(drawn[:, 1]) <= {0, 1, 4, 9}
 
@@ -140,8 +140,8 @@ def test_the_mean_of_codes_is_kept(rng):
 
 def test_mixup_does_not_round_integer_floats(rng):
     """As in the paper."""
-    V = LabelInvariantMixup().fit(np.arange(40.0)[:, None], np.tile([0, 1], 20)).sample(50, 0)
-    assert not np.array_equal(V.X, np.rint(V.X))
+    new = LabelInvariantMixup().fit(np.arange(40.0)[:, None], np.tile([0, 1], 20)).sample(50, 0)
+    assert not np.array_equal(new.X, np.rint(new.X))
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int64, np.uint64])

@@ -43,31 +43,31 @@ def test_label_counts_are_rounded_by_largest_remainder(sizes, m, seed):
 def test_every_row_lies_between_its_two_source_rows(sizes, alpha, seed):
     """X - x_k is a multiple in [0, 1] of x_j - x_k, for two different rows of one class."""
     X, y = data_with(sizes)
-    V = LabelInvariantMixup(alpha).fit(X, y).sample(40, seed)
-    first, second = X[V.source_rows[:, 0]], X[V.source_rows[:, 1]]
-    assert np.all(V.source_rows[:, 0] != V.source_rows[:, 1])
-    assert np.array_equal(y[V.source_rows[:, 0]], V.y)
-    assert np.array_equal(y[V.source_rows[:, 1]], V.y)
+    new = LabelInvariantMixup(alpha).fit(X, y).sample(40, seed)
+    first, second = X[new.source_rows[:, 0]], X[new.source_rows[:, 1]]
+    assert np.all(new.source_rows[:, 0] != new.source_rows[:, 1])
+    assert np.array_equal(y[new.source_rows[:, 0]], new.y)
+    assert np.array_equal(y[new.source_rows[:, 1]], new.y)
     step = first - second
-    weight = ((V.X - second) * step).sum(axis=1) / (step**2).sum(axis=1)
+    weight = ((new.X - second) * step).sum(axis=1) / (step**2).sum(axis=1)
     assert np.all((weight >= -1e-9) & (weight <= 1 + 1e-9))
-    np.testing.assert_allclose(V.X, second + weight[:, None] * step, atol=1e-9)
+    np.testing.assert_allclose(new.X, second + weight[:, None] * step, atol=1e-9)
 
 
 def test_the_mixing_weights_have_the_variance_of_beta():
     """Var Beta(a, a) = 1 / (4 (2 a + 1)), for two rows at 0 and 1."""
     X, y = np.array([[0.0], [1.0], [5.0], [6.0]]), [0, 0, 1, 1]
     for alpha in (0.5, 1.0, 4.0):
-        V = LabelInvariantMixup(alpha).fit(X, y).sample(40_000, 0)
-        weights = V.X[V.y == 0]
+        new = LabelInvariantMixup(alpha).fit(X, y).sample(40_000, 0)
+        weights = new.X[new.y == 0]
         assert weights.var() == pytest.approx(1 / (4 * (2 * alpha + 1)), rel=0.03)
 
 
 def test_classes_have_independent_random_streams():
     """Two classes with equal rows do not get equal generated rows."""
     X = np.tile(np.random.default_rng(0).normal(size=(20, 2)), (2, 1))
-    V = LabelInvariantMixup().fit(X, np.repeat([0, 1], 20)).sample(40, 0)
-    drawn = [np.sort(V.X[V.y == label, 0]) for label in (0, 1)]
+    new = LabelInvariantMixup().fit(X, np.repeat([0, 1], 20)).sample(40, 0)
+    drawn = [np.sort(new.X[new.y == label, 0]) for label in (0, 1)]
     assert not np.array_equal(*drawn)
 
 
@@ -75,8 +75,8 @@ def test_a_class_of_one_row_is_copied_with_a_warning_that_names_it():
     X, y = np.arange(5.0)[:, None], ["a", "a", "a", "a", "rare"]
     with pytest.warns(SmallClassWarning, match="Class 'rare' has a single row"):
         augmenter = LabelInvariantMixup().fit(X, y)
-    V = augmenter.sample(10, 0)
-    assert np.all(V.X[V.y == "rare"] == 4.0)
+    new = augmenter.sample(10, 0)
+    assert np.all(new.X[new.y == "rare"] == 4.0)
 
 
 def test_the_share_of_missing_values_is_kept():
@@ -84,15 +84,15 @@ def test_the_share_of_missing_values_is_kept():
     X = rng.normal(size=(400, 1))
     X[:120] = np.nan
     y = np.tile([0, 1], 200)
-    V = LabelInvariantMixup().fit(X, y).sample(20_000, 0)
-    assert np.isnan(V.X).mean() == pytest.approx(0.3, abs=0.02)
+    new = LabelInvariantMixup().fit(X, y).sample(20_000, 0)
+    assert np.isnan(new.X).mean() == pytest.approx(0.3, abs=0.02)
 
 
 def test_column_names_and_dtypes_of_frames_are_kept():
     X = pd.DataFrame({"age": [20, 30, 40, 50], "dose": [0.1, 0.2, 0.3, 0.4]})
-    V = LabelInvariantMixup().fit(X, [0, 0, 1, 1]).sample(7, 0)
-    assert list(V.X.columns) == ["age", "dose"]
-    assert list(V.X.dtypes) == list(X.dtypes)
+    new = LabelInvariantMixup().fit(X, [0, 0, 1, 1]).sample(7, 0)
+    assert list(new.X.columns) == ["age", "dose"]
+    assert list(new.X.dtypes) == list(X.dtypes)
 
 
 @pytest.mark.parametrize("alpha", [0, -1.0, np.inf, np.nan, "1", True])

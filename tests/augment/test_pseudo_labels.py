@@ -76,8 +76,8 @@ def test_labeled_rows_keep_their_label(seed, n_labels):
 def test_the_weighted_label_marginal_equals_the_prior(seed, share):
     X, few, _ = blobs(n_classes=2)
     augmenter = PseudoLabeled(LabelInvariantMixup(), "neighbors", prior=[share, 1 - share])
-    V = augmenter.set_params(random_state=seed).fit(X, few).sample(70, seed)
-    weights = [V.sample_weight[V.y == label].sum() for label in (0, 1)]
+    new = augmenter.set_params(random_state=seed).fit(X, few).sample(70, seed)
+    weights = [new.sample_weight[new.y == label].sum() for label in (0, 1)]
     assert_allclose(weights, [70 * share, 70 * (1 - share)])
 
 
@@ -87,8 +87,8 @@ def test_the_label_marginal_is_that_of_the_labeled_rows(rows):
     X, y = make_blobs(100, centers=[[0, 0], [9, 9]], random_state=0)
     few = np.full(100, -1)
     few[np.flatnonzero(y == 0)[:9]], few[np.flatnonzero(y == 1)[:3]] = 0, 1
-    V = PseudoLabeled(rows, random_state=0).fit(X, few).sample(200, 0)
-    assert V.sample_weight[V.y == 0].sum() == pytest.approx(150)
+    new = PseudoLabeled(rows, random_state=0).fit(X, few).sample(200, 0)
+    assert new.sample_weight[new.y == 0].sum() == pytest.approx(150)
 
 
 @settings(max_examples=25, deadline=None)
@@ -106,10 +106,10 @@ def test_the_weight_of_a_row_is_the_confidence_of_its_source_rows():
     """Up to a factor per class."""
     X, few, _ = blobs(n_classes=2)
     augmenter = PseudoLabeled(LabelInvariantMixup(), random_state=0).fit(X, few)
-    V = augmenter.sample(200, 0)
-    confidence = augmenter.confidence_[V.source_rows].mean(axis=1)
+    new = augmenter.sample(200, 0)
+    confidence = augmenter.confidence_[new.source_rows].mean(axis=1)
     for label in (0, 1):
-        ratio = V.sample_weight[V.y == label] / confidence[V.y == label]
+        ratio = new.sample_weight[new.y == label] / confidence[new.y == label]
         assert_allclose(ratio, ratio[0])
 
 
@@ -124,9 +124,9 @@ def test_augmenters_without_source_rows_are_fitted_with_weights():
             first = np.where(X[:, 0] < 2, 0.99, np.where(X[:, 0] > 6, 0.01, 0.5001))
             return np.column_stack([first, 1 - first])
 
-    V = PseudoLabeled(GaussianMixtureAugmenter(), Uncertain(), random_state=0).fit(X, few)
-    assert V.confidence_[20:40].max() < 0.7
-    assert V.sample(50, 0).source_rows is None
+    new = PseudoLabeled(GaussianMixtureAugmenter(), Uncertain(), random_state=0).fit(X, few)
+    assert new.confidence_[20:40].max() < 0.7
+    assert new.sample(50, 0).source_rows is None
 
 
 def test_pseudo_labels_are_mostly_right():
@@ -186,26 +186,28 @@ def test_markers_and_labels_of_any_type_are_supported(marker):
     X, few, _ = blobs()
     names = np.array(["ape", "bee", "cat"], dtype=object)
     y = np.array([marker if code < 0 else names[code] for code in few], dtype=object)
-    V = PseudoLabeled(LabelInvariantMixup(), unlabeled=marker, random_state=0).fit(X, y)
-    assert set(V.pseudo_labels_) == set(names)
-    assert set(V.sample(60, 0).y) == set(names)
+    new = PseudoLabeled(LabelInvariantMixup(), unlabeled=marker, random_state=0).fit(X, y)
+    assert set(new.pseudo_labels_) == set(names)
+    assert set(new.sample(60, 0).y) == set(names)
 
 
 def test_columns_and_dtypes_of_a_frame_are_kept():
     X, few, _ = blobs()
     frame = pd.DataFrame(X, columns=["a", "b"])
     frame["c"] = pd.Categorical(np.where(few % 2, "odd", "even"))
-    V = PseudoLabeled(LabelInvariantMixup(), random_state=0).fit(frame, pd.Series(few)).sample(9, 0)
-    assert list(V.X.columns) == ["a", "b", "c"]
-    assert (V.X.dtypes == frame.dtypes).all()
+    new = (
+        PseudoLabeled(LabelInvariantMixup(), random_state=0).fit(frame, pd.Series(few)).sample(9, 0)
+    )
+    assert list(new.X.columns) == ["a", "b", "c"]
+    assert (new.X.dtypes == frame.dtypes).all()
 
 
 def test_a_sparse_matrix_stays_sparse():
     X = sparse.random(60, 40, density=0.2, format="csr", random_state=0)
     few = np.where(np.arange(60) < 10, np.arange(60) % 2, -1)
-    V = PseudoLabeled(LabelInvariantMixup(), random_state=0).fit(X, few).sample(30, 0)
-    assert sparse.issparse(V.X)
-    assert V.X.shape == (30, 40)
+    new = PseudoLabeled(LabelInvariantMixup(), random_state=0).fit(X, few).sample(30, 0)
+    assert sparse.issparse(new.X)
+    assert new.X.shape == (30, 40)
 
 
 def test_nothing_is_added_if_all_rows_are_labeled():
@@ -221,8 +223,8 @@ def test_sample_weights_are_passed_to_the_augmenter():
     X, few, _ = blobs(n_classes=2)
     weights = np.where(X[:, 0] > np.median(X[:, 0]), 1.0, 1e-9)
     fitted = PseudoLabeled(GaussianMixtureAugmenter(), random_state=0)
-    V = fitted.fit(X, few, sample_weight=weights).sample(200, 0)
-    assert np.isfinite(V.X).all()
+    new = fitted.fit(X, few, sample_weight=weights).sample(200, 0)
+    assert np.isfinite(new.X).all()
 
 
 @pytest.mark.parametrize("kind", [PseudoLabeled, LabeledOnly])
@@ -267,9 +269,9 @@ def test_they_conform(augmenter):
 def test_only_labeled_rows_are_source_rows():
     """As positions in the whole table."""
     X, few, _ = blobs()
-    V = LabeledOnly(LabelInvariantMixup(), random_state=0).fit(X, few).sample(300, 0)
-    assert np.all(few[V.source_rows[V.source_rows >= 0]] >= 0)
-    assert set(np.unique(V.source_rows)) == set(np.flatnonzero(few >= 0))
+    new = LabeledOnly(LabelInvariantMixup(), random_state=0).fit(X, few).sample(300, 0)
+    assert np.all(few[new.source_rows[new.source_rows >= 0]] >= 0)
+    assert set(np.unique(new.source_rows)) == set(np.flatnonzero(few >= 0))
 
 
 def test_auto_uses_no_candidate_type_for_pseudo_labels():

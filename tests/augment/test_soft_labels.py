@@ -41,7 +41,7 @@ def test_rows_without_source_rows_are_labeled_by_all_folds(rng):
 def test_label_models_are_fitted_to_a_part_of_many_rows(rng, monkeypatch):
     monkeypatch.setattr("leavezero.augment._soft_labels.MAX_ROWS", 50)
     y = np.tile([0, 1], 100)
-    X = rng.normal(size=(200, 2)) + 3 * y[:, None]
+    X = rng.normal(size=(200, 2)) + 5 * y[:, None]
     augmenter = SoftLabeled(LabelInvariantMixup(), [LogisticRegression()], random_state=0)
     new = augmenter.fit(X, y).sample(100, 0)
     assert np.mean(new.class_probabilities.argmax(axis=1) == new.y) > 0.9

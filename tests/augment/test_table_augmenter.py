@@ -64,5 +64,5 @@ def test_a_copula_keeps_only_the_rows_that_it_copies():
     y[:2] = 2
     copula = pickle.loads(pickle.dumps(CopulaAugmenter().fit(X, y)))
     assert n_rows_in(copula, X) == 2
-    V = copula.sample(400, random_state=0)
-    assert {tuple(row) for row in V.X[V.y == 2]} == {tuple(row) for row in X[:2]}
+    new = copula.sample(400, random_state=0)
+    assert {tuple(row) for row in new.X[new.y == 2]} == {tuple(row) for row in X[:2]}

@@ -3,18 +3,10 @@
 import numpy as np
 import pytest
 
-from leavezero.augment import TextAugmenter, _text
+from leavezero.augment import TextAugmenter
 
 TEXTS = np.array(["a1 a2 a3 a4 a5", "b1 b2", "c1", "d1 d2 d3", "e1 e2 e3 e4"], dtype=object)
 LABELS = [0, 0, 1, 1, 1]
-
-
-@pytest.mark.parametrize("block", [1, 7])
-def test_documents_do_not_depend_on_the_block_size(block, monkeypatch):
-    whole = TextAugmenter().fit(TEXTS, LABELS).sample(60, random_state=0)
-    monkeypatch.setattr(_text, "BLOCK", block)
-    parts = TextAugmenter().fit(TEXTS, LABELS).sample(60, random_state=0)
-    np.testing.assert_array_equal(whole.X, parts.X)
 
 
 def test_words_come_from_the_two_source_documents_in_order():

@@ -13,8 +13,8 @@ from sklearn.model_selection import LeaveOneOut, cross_val_predict
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR
 
-from leavezero.leave_one_out import _svm, _svm_span, find_leave_one_out
-from leavezero.leave_one_out._svm_span import BinarySVM, SVMKernel
+from leavezero.leave_one_out import _svm, find_leave_one_out
+from leavezero.leave_one_out._svm import BinarySVM, SVMKernel
 from leavezero.testing._leave_one_out import refit_predictions
 
 
@@ -55,7 +55,7 @@ def check_accuracy(estimator, X, y):
 
 
 def use_span_alone(monkeypatch):
-    monkeypatch.setattr(_svm_span, "_smoothed_changes", lambda svm, _: np.zeros(len(svm.rows)))
+    monkeypatch.setattr(_svm, "_smoothed_changes", lambda svm, _: np.zeros(len(svm.rows)))
 
 
 @pytest.mark.parametrize("target", ["two", "three"])
@@ -215,7 +215,7 @@ def svm_span(n_free, kernel):
     svm = BinarySVM(
         np.arange(n_rows), ones, np.arange(n_rows) < n_free, ones, ones, ones, ones, ones[:, None]
     )
-    return _svm_span._Span.from_svm(svm, SVMKernel(SVC(kernel="precomputed"), kernel, 1.0))
+    return _svm._Span.from_svm(svm, SVMKernel(SVC(kernel="precomputed"), kernel, 1.0))
 
 
 @settings(max_examples=25)
@@ -243,6 +243,6 @@ def test_kernel_that_is_not_positive_uses_its_positive_part():
 
 def test_bandwidth_follows_silverman():
     values = np.random.default_rng(0).normal(2.0, 3.0, 1000)
-    assert _svm_span._bandwidth(values) == pytest.approx(0.9 * 3.0 * 1000**-0.2, rel=0.05)
-    assert _svm_span._bandwidth(np.ones(50)) == 0.0
-    assert _svm_span._bandwidth(np.array([0.0] * 40 + [1.0] * 5)) > 0.0  # quartiles are equal
+    assert _svm._bandwidth(values) == pytest.approx(0.9 * 3.0 * 1000**-0.2, rel=0.05)
+    assert _svm._bandwidth(np.ones(50)) == 0.0
+    assert _svm._bandwidth(np.array([0.0] * 40 + [1.0] * 5)) > 0.0  # quartiles are equal

@@ -66,7 +66,7 @@ def test_infinity():
     """It is refused before any fit."""
     infinite = X.copy()
     infinite[0, 0] = np.inf
-    with pytest.raises(ValueError, match=r"contains infinity\. Replace infinite cells"):
+    with pytest.raises(ValueError, match=r"contains infinity\. Replace it"):
         search(estimator=RandomForestClassifier(), param_grid={}).fit(infinite, Y)
 
 
@@ -106,7 +106,7 @@ def test_rows_marked_as_unlabelled(wrap):
         estimator=wrap(LabelSpreading()), param_grid={}, augmenter=LabelInvariantMixup()
     ).fit(X, marked)
     assert semi.classes_.tolist() == [0, 1]
-    with pytest.raises(ValueError, match="has no labelled row: all are -1"):
+    with pytest.raises(ValueError, match="has no labeled row: all are -1"):
         clone(semi).fit(X, np.full(6, -1))
     plain = search(param_grid={}, augmenter=LabelInvariantMixup()).fit(X, marked)
     assert plain.classes_.tolist() == [-1, 0, 1]

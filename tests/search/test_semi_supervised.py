@@ -239,7 +239,7 @@ def test_kinds_are_not_mixed():
 @pytest.mark.parametrize(
     ("labels", "wording"),
     [
-        (np.full(100, -1), "y given to GridSearchLZO has no labelled row: all are -1"),
+        (np.full(100, -1), "y given to GridSearchLZO has no labeled row: all are -1"),
         (np.where(np.arange(100) < 5, 1, -1), "given to GridSearchLZO have one class only, 1"),
     ],
 )

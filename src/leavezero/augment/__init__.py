@@ -1,6 +1,11 @@
 """Augmenters: generate a validation set from the training data, before any candidate is fitted."""
 
-from leavezero.augment._augmenter import AugmenterWrapper, BaseAugmenter
+from leavezero.augment._augmenter import (
+    AugmenterWrapper,
+    BaseAugmenter,
+    ValidationSet,
+    takes_unlabeled,
+)
 from leavezero.augment._auto import ResolvedAugmenter, resolve_augmenter
 from leavezero.augment._bias_corrected import BiasCorrected, ReferenceModels
 from leavezero.augment._composition import AugmenterPipeline, AugmenterUnion
@@ -10,13 +15,7 @@ from leavezero.augment._gaussian import GaussianAugmenter, GaussianMixtureAugmen
 from leavezero.augment._images import ImageAugmenter
 from leavezero.augment._mixup import LabelInvariantMixup, NeighborMixup
 from leavezero.augment._orthogonal import OrthogonalTransform
-from leavezero.augment._pseudo_labels import (
-    LabeledOnly,
-    PseudoLabeled,
-    check_labels,
-    labeled_rows,
-    takes_unlabeled,
-)
+from leavezero.augment._pseudo_labels import LabeledOnly, PseudoLabeled, check_labels, labeled_rows
 from leavezero.augment._resampler import ResamplerAugmenter
 from leavezero.augment._soft_labels import SoftLabeled
 from leavezero.augment._table_augmenter import (
@@ -27,7 +26,6 @@ from leavezero.augment._table_augmenter import (
 )
 from leavezero.augment._text import TextAugmenter
 from leavezero.augment._user_defined import FixedValidationSet, FunctionAugmenter
-from leavezero.augment._validation_set import ValidationSet
 
 __all__ = [
     "AugmenterPipeline",

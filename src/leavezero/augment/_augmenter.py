@@ -1,41 +1,259 @@
-"""Base classes of all augmenters, and of augmenters that wrap another one."""
+"""The interface of augmenters: base classes, the validation set, and the encoded target."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.semi_supervised import LabelPropagation, LabelSpreading, SelfTrainingClassifier
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from leavezero._random import integer_seed, seed_sequence, with_seed
-from leavezero._tables import Featurizer, count_rows
+from leavezero._tables import Featurizer, count_rows, plain, stack_rows, take_rows
 from leavezero._typing import AnyArray, Floats, Ints, RandomState, Table
-from leavezero.augment._target_encoding import Target
-from leavezero.augment._validation_set import ValidationSet
+
+_SEMI_SUPERVISED = (LabelPropagation, LabelSpreading, SelfTrainingClassifier)
+
+
+_OPTIONAL = (
+    "sample_weight",
+    "class_probabilities",
+    "source_rows",
+    "component",
+    "reference_predictions",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class ValidationSet:
+    """Rows on which candidates are scored, generated from the training data by an augmenter.
+
+    Parameters
+    ----------
+    X : array or frame of shape (n_rows, n_features)
+        The features, in the container and with the dtypes of the training data.
+    y : array of shape (n_rows,) or (n_rows, n_outputs)
+        The target.
+    sample_weight : array of shape (n_rows,) or None
+        The weight of each row; None for equal weights.
+    class_probabilities : array of shape (n_rows, n_classes) or None
+        Soft labels, one column per class in sorted order; None for hard labels only.
+    source_rows : array of shape (n_rows, n_sources) or None
+        The training rows that each row was generated from; unused places are -1.
+    component : array of shape (n_rows,) or None
+        The index of the augmenter of a union that generated each row. Scores are averaged over
+        components.
+    reference_predictions : array of shape (n_rows, n_reference_models) or None
+        The classes predicted by reference models, as positions in the sorted classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from leavezero.augment import ValidationSet
+    >>> validation_set = ValidationSet(np.zeros((3, 2)), np.array(["a", "b", "a"]))
+    >>> len(validation_set)
+    3
+    """
+
+    X: Table
+    y: AnyArray
+    sample_weight: Floats | None = None
+    class_probabilities: Floats | None = None
+    source_rows: Ints | None = None
+    component: Ints | None = None
+    reference_predictions: Ints | None = None
+
+    def __post_init__(self) -> None:
+        n_rows = count_rows(self.X)
+        for name in ("y", *_OPTIONAL):
+            value = getattr(self, name)
+            if value is not None and len(value) != n_rows:
+                raise ValueError(
+                    f"{name} of ValidationSet has {len(value)} rows and X has {n_rows}. "
+                    "They must have the same number of rows."
+                )
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def take(self, rows: slice | Ints) -> "ValidationSet":
+        """Return some rows."""
+        return ValidationSet(take_rows(self.X, rows), **self._fields(rows))
+
+    def take_labels(self, rows: slice | Ints) -> "ValidationSet":
+        """Return some rows without their features: X is replaced by y."""
+        fields = self._fields(rows)
+        return ValidationSet(fields["y"], **fields)
+
+    def source_means(self, values: AnyArray) -> Floats:
+        """Return for each row the mean of a training-row value over its source rows.
+
+        Rows without source rows get 1.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from leavezero.augment import ValidationSet
+        >>> sources = np.array([[0, 1], [1, -1]])
+        >>> ValidationSet(np.zeros((2, 1)), np.zeros(2), source_rows=sources).source_means([1, 3])
+        array([2., 3.])
+        """
+        if self.source_rows is None:
+            return np.ones(len(self))
+        used = self.source_rows >= 0
+        sources = np.asarray(values, dtype=np.float64)[self.source_rows]
+        count = used.sum(axis=1)
+        means = np.where(used, sources, 0.0).sum(axis=1) / np.maximum(count, 1)
+        return np.where(count > 0, means, 1.0)
+
+    def _fields(self, rows: slice | Ints) -> dict[str, Any]:
+        fields = {name: getattr(self, name) for name in ("y", *_OPTIONAL)}
+        return {name: None if value is None else value[rows] for name, value in fields.items()}
+
+    @staticmethod
+    def concatenate(parts: "Sequence[ValidationSet]") -> "ValidationSet":
+        """Concatenate validation sets of one augmenter."""
+        fields: dict[str, Any] = {}
+        for name in ("X", "y", *_OPTIONAL):
+            values = [getattr(part, name) for part in parts]
+            fields[name] = None if values[0] is None else stack_rows(values)
+        return ValidationSet(**fields)
+
+
+MAX_FLOAT_CLASSES = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """An encoded target.
+
+    ``kind`` is "classes" (one output), "combinations" (several outputs of classes, multilabel) or
+    "numbers" (regression). Classes and combinations are ``codes``, positions in ``labels``;
+    regression targets are the columns of ``numbers``.
+    """
+
+    kind: str
+    codes: Ints
+    labels: AnyArray | None = None
+    numbers: Floats | None = None
+    dtype: Any = None
+    n_outputs: int = 0  # 0 for a one-dimensional y
+
+    @classmethod
+    def of(cls, y: AnyArray, owner: str) -> "Target":
+        """Encode y.
+
+        Floats are a regression target, unless they are integers with at most 20 distinct values,
+        such as 0.0 and 1.0. Everything else is classes.
+        """
+        if y is None:
+            raise ValueError(f"{owner} requires y to be passed, but the target y is None.")
+        several = getattr(y, "ndim", 1) == 2 and y.shape[1] > 1
+        values = y if several else column_or_1d(y, warn=True)
+        values = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
+        if values.dtype.kind == "f" and not np.isfinite(values).all():
+            raise ValueError(
+                f"Input y contains NaN or infinity: {owner} requires a finite target. Drop these "
+                "rows; rows without a label need a semi-supervised search."
+            )
+        if _is_regression(values):
+            numbers = values.astype(np.float64).reshape(len(values), -1)
+            n_outputs = values.shape[1] if values.ndim == 2 else 0
+            codes = np.zeros(len(values), dtype=np.intp)
+            return cls("numbers", codes, None, numbers, values.dtype, n_outputs)
+        if values.ndim == 2:
+            labels, codes = np.unique(values, axis=0, return_inverse=True)
+            return cls("combinations", codes.ravel(), labels, None, values.dtype, values.shape[1])
+        labels, codes = np.unique(values, return_inverse=True)
+        return cls("classes", codes, labels, None, values.dtype)
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def take(self, rows: Ints) -> "Target":
+        """Return the target of some rows."""
+        numbers = None if self.numbers is None else self.numbers[rows]
+        return replace(self, codes=self.codes[rows], numbers=numbers)
+
+    def decode(self, codes: Ints | None, numbers: Floats | None) -> AnyArray:
+        """Return codes or numbers in the format of y; numbers are clipped to their bounds."""
+        if self.labels is not None:
+            return self.labels[codes]
+        assert numbers is not None
+        assert self.numbers is not None
+        numbers = clip(numbers, natural_bounds(self.numbers))
+        return (numbers if self.n_outputs else numbers[:, 0]).astype(self.dtype)
+
+    def name(self, code: int) -> str:
+        """Return a class as a string for messages."""
+        assert self.labels is not None
+        label = self.labels[code]
+        return repr(plain(label) if np.ndim(label) == 0 else label.tolist())
+
+
+def _is_regression(values: AnyArray) -> bool:
+    if values.dtype.kind != "f":
+        return False
+    return bool(np.any(values != np.rint(values))) or len(np.unique(values)) > MAX_FLOAT_CLASSES
+
+
+def natural_bounds(columns: Floats) -> tuple[Floats, Floats]:
+    """Return the lower and upper bounds that generated values of columns must respect.
+
+    A column without negative values is bounded below by its minimum, one without positive values
+    above by its maximum, and proportions (values from 0 to 1) below and above.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> low, high = natural_bounds(np.array([[0.5, -1.0, 3.0], [2.0, 1.0, 7.0]]))
+    >>> low, high
+    (array([ 0.5, -inf,  3. ]), array([inf, inf, inf]))
+    """
+    least, most = np.fmin.reduce(columns, axis=0), np.fmax.reduce(columns, axis=0)
+    proportions = (least >= 0) & (most <= 1)
+    low = np.where(least >= 0, least, -np.inf)
+    return low, np.where(proportions | (most <= 0), most, np.inf)
+
+
+def clip(values: Floats, bounds: tuple[Floats, Floats]) -> Floats:
+    """Clip columns to bounds, without a copy if there are none."""
+    unbounded = all(np.isinf(bound).all() for bound in bounds)
+    return values if unbounded else np.clip(values, *bounds)
 
 
 class BaseAugmenter(BaseEstimator, ABC):
     """Base class of all augmenters.
 
     A subclass stores its parameters in ``__init__`` and implements :meth:`_fit` and
-    :meth:`_sample`. Subclass :class:`ClassConditionalAugmenter` instead to generate numeric rows
-    per class.
+    :meth:`_sample`. To generate numeric rows per class, use :class:`ClassConditionalAugmenter`.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The sorted classes; only for a target that is one column of classes.
+    n_rows_ : int
+        The number of training rows.
 
     Examples
     --------
+    >>> import numpy as np
     >>> from leavezero.augment import BaseAugmenter, ValidationSet
     >>> class Bootstrap(BaseAugmenter):
-    ...     def _fit(self, X, y, sample_weight, groups):
+    ...     def _fit(self, X, y, weight, groups):
     ...         self.X_, self.y_ = X, y
     ...     def _sample(self, n_samples, root):
     ...         rows = np.random.default_rng(root).integers(len(self.y_), size=n_samples)
     ...         return ValidationSet(self.X_[rows], self.y_[rows], source_rows=rows[:, None])
-    >>> import numpy as np
-    >>> X, y = np.arange(8.0).reshape(4, 2), np.array([0, 0, 1, 1])
-    >>> Bootstrap().fit(X, y).sample(3, random_state=0).X.shape
-    (3, 2)
+    >>> fitted = Bootstrap().fit(np.eye(4), np.array([0, 0, 1, 1]))
+    >>> fitted.sample(3, random_state=0).X.shape
+    (3, 4)
     """
+
+    takes_metadata: ClassVar[bool] = True  # False: fit rejects sample_weight and groups
 
     def fit(
         self,
@@ -65,9 +283,11 @@ class BaseAugmenter(BaseEstimator, ABC):
         self._check_parameters()
         self._target = self._encode_target(y)
         check_consistent_length(X, y, groups)
-        weight = None
+        owner, weight = type(self).__name__, None
+        if not self.takes_metadata and (sample_weight is not None or groups is not None):
+            raise ValueError(f"{owner} supports neither sample_weight nor groups.")
         if sample_weight is not None:
-            weight = _check_weights(sample_weight, count_rows(y), type(self).__name__)
+            weight = _check_weights(sample_weight, count_rows(y), owner)
         codes = None if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
         if self._target.kind == "classes":
             self.classes_: AnyArray = np.asarray(self._target.labels)
@@ -110,9 +330,7 @@ class BaseAugmenter(BaseEstimator, ABC):
         return Target.of(y, type(self).__name__)
 
     @abstractmethod
-    def _fit(
-        self, X: Table, y: AnyArray, sample_weight: Floats | None, groups: Ints | None
-    ) -> None:
+    def _fit(self, X: Table, y: AnyArray, weight: Floats | None, groups: Ints | None) -> None:
         """Learn from checked data; ``groups`` are integer codes."""
 
     @abstractmethod
@@ -124,8 +342,14 @@ class AugmenterWrapper(BaseAugmenter):
     """Base class of augmenters that add labels, weights or predictions to another one's rows.
 
     A subclass has the parameters ``augmenter`` and ``random_state``, and implements
-    :meth:`_fit_models` and :meth:`_sample`. It fits on ``self._featurizer.transform(X)`` and
-    ``self._target``.
+    :meth:`_fit_models`, with ``self._featurizer`` and ``self._target``, and :meth:`_sample`.
+
+    Attributes
+    ----------
+    augmenter_ : augmenter
+        The fitted augmenter.
+    n_fits_ : int
+        The number of fitted models.
 
     Examples
     --------
@@ -137,12 +361,10 @@ class AugmenterWrapper(BaseAugmenter):
     augmenter: Any
     random_state: RandomState
 
-    def _fit(
-        self, X: Table, y: AnyArray, sample_weight: Floats | None, groups: Ints | None
-    ) -> None:
+    def _fit(self, X: Table, y: AnyArray, weight: Floats | None, groups: Ints | None) -> None:
         root = seed_sequence(self.random_state)
         seed = integer_seed(root, "augmenter")
-        self.augmenter_ = fit_clone(self.augmenter, X, y, sample_weight, groups, seed=seed)
+        self.augmenter_ = fit_clone(self.augmenter, X, y, weight, groups, seed=seed)
         self._featurizer = Featurizer().fit(X)
         n_fits = self._fit_models(X, groups, root)
         self.n_fits_ = n_fits + getattr(self.augmenter_, "n_fits_", 0)
@@ -153,17 +375,11 @@ class AugmenterWrapper(BaseAugmenter):
 
 
 def fit_clone(
-    augmenter: Any,
-    X: Table,
-    y: AnyArray,
-    sample_weight: AnyArray | None = None,
-    groups: AnyArray | None = None,
-    *,
-    seed: int | None = None,
+    augmenter: Any, X: Table, y: AnyArray, weight: Any = None, groups: Any = None, *, seed: Any
 ) -> Any:
     """Fit a seeded clone of an augmenter; pass weights and groups only if there are any."""
     copy = clone(augmenter) if seed is None else with_seed(clone(augmenter), seed)
-    metadata = {"sample_weight": sample_weight, "groups": groups}
+    metadata = {"sample_weight": weight, "groups": groups}
     return copy.fit(X, y, **{k: v for k, v in metadata.items() if v is not None})
 
 
@@ -180,3 +396,23 @@ def _check_weights(sample_weight: AnyArray, n_rows: int, owner: str) -> Floats:
             f"{owner} is 0 for every row."
         )
     return weights
+
+
+def takes_unlabeled(estimator: Any) -> bool:
+    """Return True if an estimator can be fitted to rows without a label.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A semi-supervised estimator of scikit-learn, or one with a parameter ``unlabeled`` (the
+        marker of such rows), or any other.
+
+    Examples
+    --------
+    >>> from sklearn.semi_supervised import LabelSpreading
+    >>> from sklearn.svm import SVC
+    >>> from leavezero.augment import takes_unlabeled
+    >>> takes_unlabeled(LabelSpreading()), takes_unlabeled(SVC())
+    (True, False)
+    """
+    return isinstance(estimator, _SEMI_SUPERVISED) or hasattr(estimator, "unlabeled")

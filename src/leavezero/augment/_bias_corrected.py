@@ -1,29 +1,28 @@
 """Predict generated rows by reference models, which measure the bias of a validation score."""
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import clone
 from sklearn.discriminant_analysis import (
     LinearDiscriminantAnalysis,
     QuadraticDiscriminantAnalysis,
 )
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
-from sklearn.metrics import pairwise_distances
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import PredefinedSplit, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import NearestNeighbors
 from sklearn.tree import DecisionTreeClassifier
 
 from leavezero._random import integer_seed, stream, with_seed
 from leavezero._typing import Floats, Ints, RandomState, Table
-from leavezero.augment._augmenter import AugmenterWrapper
+from leavezero.augment._augmenter import AugmenterWrapper, ValidationSet
 from leavezero.augment._soft_labels import make_folds
-from leavezero.augment._validation_set import ValidationSet
 
 MAX_ROWS = 1_000  # for fitting the reference models
 N_NEIGHBORS = (1, 3, 5, 9, 15, 25, 41)
@@ -39,11 +38,12 @@ _Fitted = tuple[Ints, _Predictor, int]  # LOO predictions, one column per model;
 class BiasCorrected(AugmenterWrapper):
     """Measure the bias of the score on an augmenter's rows by reference models.
 
-    About forty cheap models of different types are fitted to the training data. Each has a score
-    on the validation set and a leave-one-out, out-of-bag or cross-validation score; the
-    difference is the bias of the validation set for that model. A search corrects the score of a
-    candidate by the bias of the reference models with similar predictions on the validation set
-    (ordinary kriging; the distance is the share of rows that are predicted differently).
+    About forty cheap models (sixty small fits) of different types are fitted to the training
+    data. Each has a score on the validation set and a leave-one-out, out-of-bag or
+    cross-validation score; the difference is the bias of the validation set for that model. A
+    search corrects the score of a candidate by the bias of the reference models with similar
+    predictions on the validation set (ordinary kriging, see Cressie, Statistics for Spatial Data,
+    1993; the distance is the share of rows that are predicted differently).
 
     Parameters
     ----------
@@ -54,14 +54,8 @@ class BiasCorrected(AugmenterWrapper):
 
     Attributes
     ----------
-    augmenter_ : augmenter
-        The fitted augmenter.
     reference_models_ : ReferenceModels
         The reference models and their leave-one-out predictions.
-    n_fits_ : int
-        The number of fitted models, about sixty small ones.
-    classes_ : array of shape (n_classes,)
-        The sorted classes.
 
     Notes
     -----
@@ -69,10 +63,6 @@ class BiasCorrected(AugmenterWrapper):
     accuracy and balanced accuracy. Reference models are fitted to at most 1,000 training rows.
     Leave-one-out predictions of ridge classifiers are exact for a fixed mean of the labels, and
     those of nearest neighbors exact up to ties.
-
-    References
-    ----------
-    N. Cressie. Statistics for Spatial Data. Wiley, 1993 (ordinary kriging).
 
     Examples
     --------
@@ -148,8 +138,7 @@ class ReferenceModels:
         """Fit all reference models to complete, standardized features."""
         fitted = [
             _fit_neighbors(features, codes),
-            _fit_kernel_ridges(features, codes),
-            _fit_ridges(features, codes),
+            *_fit_ridges(features, codes),
             *_fit_forests(features, codes, seed),
             *_fit_folds(features, codes, folds, seed),
         ]
@@ -177,66 +166,53 @@ def _predict_neighbors(index: Any, y: Floats, sizes: list[int], rows: Floats | N
     return [y[nearest[:, :k]].sum(axis=1).argmax(axis=1) for k in sizes]
 
 
-def _fit_kernel_ridges(features: Floats, codes: Ints) -> _Fitted:
-    """Fit kernel ridge classifiers, all penalties of a width from one decomposition."""
+def _fit_ridges(features: Floats, codes: Ints) -> Iterator[_Fitted]:
+    """Fit ridge classifiers with Gaussian kernels and with a linear kernel."""
+    for width in KERNEL_WIDTHS:
+        kernel = partial(rbf_kernel, Y=features, gamma=width / features.shape[1])
+        yield _fit_kernel_ridges(features, codes, kernel, KERNEL_PENALTIES, 0.0)
+    mean = features.mean(axis=0)
+    linear = partial(_linear_kernel, centered=features - mean, mean=mean)
+    yield _fit_kernel_ridges(features, codes, linear, RIDGE_PENALTIES, 1.0 / len(codes))
+
+
+def _fit_kernel_ridges(
+    features: Floats,
+    codes: Ints,
+    kernel: Callable[[Floats], Floats],
+    penalties: Sequence[float],
+    intercept: float,
+) -> _Fitted:
+    """Fit all penalties from one decomposition.
+
+    The leave-one-out prediction of a linear smoother is (f - h y) / (1 - h), h the leverage.
+    """
     y = _one_hot(codes)
     shares = y.mean(axis=0)
     centered = y - shares
-    gammas = [width / features.shape[1] for width in KERNEL_WIDTHS]
-    distances = pairwise_distances(features, metric="sqeuclidean")
+    values, vectors = np.linalg.eigh(kernel(features))
+    values = np.maximum(values, 0.0)
+    rotated = vectors.T @ centered
     loo, coefficients = [], []
-    for gamma in gammas:
-        values, vectors = np.linalg.eigh(np.exp(-gamma * distances))
-        values = np.maximum(values, 0.0)
-        rotated = vectors.T @ centered
-        for penalty in KERNEL_PENALTIES:
-            loo.append(_loo_codes(vectors, values / (values + penalty), centered, 0.0, shares))
-            coefficients.append(vectors @ (rotated / (values + penalty)[:, None]))
-    predict = partial(_predict_kernel_ridges, features, gammas, coefficients, shares)
-    return np.column_stack(loo), predict, len(gammas)
+    for penalty in penalties:
+        shrunk = values / (values + penalty)
+        leverage = ((vectors**2) @ shrunk + intercept)[:, None]
+        fitted = vectors @ (shrunk[:, None] * rotated)
+        remaining = np.maximum(1.0 - leverage, 1e-6)
+        loo.append(((fitted - leverage * centered) / remaining + shares).argmax(axis=1))
+        coefficients.append(vectors @ (rotated / (values + penalty)[:, None]))
+    return np.column_stack(loo), partial(_predict_ridges, kernel, coefficients, shares), 1
 
 
-def _predict_kernel_ridges(
-    features: Floats, gammas: list[float], coefficients: list[Floats], shares: Floats, rows: Floats
-) -> list[Ints]:
-    distances = pairwise_distances(rows, features, metric="sqeuclidean")
-    codes: list[Ints] = []
-    for i, gamma in enumerate(gammas):
-        kernel = np.exp(-gamma * distances)
-        own = coefficients[i * len(KERNEL_PENALTIES) : (i + 1) * len(KERNEL_PENALTIES)]
-        codes.extend((kernel @ c + shares).argmax(axis=1) for c in own)
-    return codes
-
-
-def _fit_ridges(features: Floats, codes: Ints) -> _Fitted:
-    """Fit linear ridge classifiers, all penalties from one decomposition."""
-    y = _one_hot(codes)
-    shares, mean = y.mean(axis=0), features.mean(axis=0)
-    centered = y - shares
-    left, values, right = np.linalg.svd(features - mean, full_matrices=False)
-    rotated = left.T @ centered
-    loo, coefficients = [], []
-    for penalty in RIDGE_PENALTIES:
-        filters = values**2 / (values**2 + penalty)
-        loo.append(_loo_codes(left, filters, centered, 1.0 / len(codes), shares))
-        coefficients.append(right.T @ ((values / (values**2 + penalty))[:, None] * rotated))
-    return np.column_stack(loo), partial(_predict_ridges, mean, coefficients, shares), 1
+def _linear_kernel(rows: Floats, centered: Floats, mean: Floats) -> Floats:
+    return (rows - mean) @ centered.T
 
 
 def _predict_ridges(
-    mean: Floats, coefficients: list[Floats], shares: Floats, rows: Floats
+    kernel: Callable[[Floats], Floats], coefficients: list[Floats], shares: Floats, rows: Floats
 ) -> list[Ints]:
-    return [((rows - mean) @ c + shares).argmax(axis=1) for c in coefficients]
-
-
-def _loo_codes(
-    vectors: Floats, filters: Floats, targets: Floats, intercept: float, shares: Floats
-) -> Ints:
-    """Return leave-one-out classes of a linear smoother: (f - h y) / (1 - h), h the leverage."""
-    leverage = (vectors**2) @ filters + intercept
-    fitted = vectors @ (filters[:, None] * (vectors.T @ targets))
-    remaining = np.maximum(1.0 - leverage, 1e-6)[:, None]
-    return ((fitted - leverage[:, None] * targets) / remaining + shares).argmax(axis=1)
+    values = kernel(rows)
+    return [(values @ c + shares).argmax(axis=1) for c in coefficients]
 
 
 def _fit_forests(features: Floats, codes: Ints, seed: int) -> Iterator[_Fitted]:
@@ -256,7 +232,7 @@ def _fit_forests(features: Floats, codes: Ints, seed: int) -> Iterator[_Fitted]:
 
 def _fit_folds(features: Floats, codes: Ints, folds: Ints, seed: int) -> Iterator[_Fitted]:
     """Fit models that are cheap enough for cross-validation predictions."""
-    n_folds = int(folds.max()) + 1
+    splitter = PredefinedSplit(folds)
     for model in (
         GaussianNB(),
         GaussianNB(var_smoothing=0.01),
@@ -267,18 +243,15 @@ def _fit_folds(features: Floats, codes: Ints, folds: Ints, seed: int) -> Iterato
         LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto"),
         QuadraticDiscriminantAnalysis(reg_param=0.2),
     ):
-        held_out = np.empty(len(codes), dtype=np.intp)
+        with_seed(model, seed)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # collinear columns
-                for fold in range(n_folds):
-                    inside = folds != fold
-                    fitted = with_seed(clone(model), seed).fit(features[inside], codes[inside])
-                    held_out[~inside] = fitted.predict(features[~inside])
-                whole = with_seed(clone(model), seed).fit(features, codes)
+                held_out = cross_val_predict(model, features, codes, cv=splitter)
+                model.fit(features, codes)
         except (ValueError, np.linalg.LinAlgError):  # for example a class of one row
             continue
-        yield held_out[:, None], partial(_predict_one, whole), n_folds + 1
+        yield held_out[:, None], partial(_predict_one, model), splitter.get_n_splits() + 1
 
 
 def _predict_one(model: Any, rows: Floats) -> list[Ints]:

@@ -8,9 +8,8 @@ import numpy as np
 
 from leavezero._random import integer_seed, seed_sequence, stream
 from leavezero._typing import AnyArray, Floats, Ints, RandomState, Table
-from leavezero.augment._augmenter import BaseAugmenter, fit_clone
+from leavezero.augment._augmenter import BaseAugmenter, ValidationSet, fit_clone
 from leavezero.augment._table_augmenter import quotas
-from leavezero.augment._validation_set import ValidationSet
 
 
 class AugmenterUnion(BaseAugmenter):
@@ -30,10 +29,6 @@ class AugmenterUnion(BaseAugmenter):
     ----------
     augmenters_ : list of augmenters
         The fitted augmenters.
-    classes_ : array of shape (n_classes,)
-        The sorted classes; only for a target that is one column of classes.
-    n_fits_ : int
-        The number of models that the augmenters fitted.
 
     Examples
     --------
@@ -52,12 +47,10 @@ class AugmenterUnion(BaseAugmenter):
     def _check_parameters(self) -> None:
         _check_augmenters(self)
 
-    def _fit(
-        self, X: Table, y: AnyArray, sample_weight: Floats | None, groups: Ints | None
-    ) -> None:
+    def _fit(self, X: Table, y: AnyArray, weight: Floats | None, groups: Ints | None) -> None:
         root = seed_sequence(self.random_state)
         self.augmenters_ = [
-            fit_clone(augmenter, X, y, sample_weight, groups, seed=integer_seed(root, "member", i))
+            fit_clone(augmenter, X, y, weight, groups, seed=integer_seed(root, "member", i))
             for i, augmenter in enumerate(self.augmenters)
         ]
         known = [a.classes_ for a in self.augmenters_ if hasattr(a, "classes_")]
@@ -72,30 +65,23 @@ class AugmenterUnion(BaseAugmenter):
             for i, (augmenter, size) in enumerate(zip(self.augmenters_, sizes, strict=True))
             if size
         }
-        # Optional fields that some augmenters provide are filled in for the others.
+        # Optional fields that some augmenters provide are filled in for the others; reference
+        # models may differ and are dropped.
         soft = any(part.class_probabilities is not None for part in parts.values())
         weighted = any(part.sample_weight is not None for part in parts.values())
         width = max(0 if p.source_rows is None else p.source_rows.shape[1] for p in parts.values())
         filled = []
         for i, part in parts.items():
-            probabilities, weight = part.class_probabilities, part.sample_weight
-            if soft and probabilities is None:
-                probabilities = (np.asarray(part.y)[:, None] == self.classes_).astype(np.float64)
+            weight, probabilities = part.sample_weight, part.class_probabilities
             if weighted and weight is None:
                 weight = np.ones(len(part))
+            if soft and probabilities is None:
+                probabilities = (np.asarray(part.y)[:, None] == self.classes_).astype(np.float64)
             sources = np.full((len(part), width), -1) if width else None
             if sources is not None and part.source_rows is not None:
                 sources[:, : part.source_rows.shape[1]] = part.source_rows
-            filled.append(
-                replace(
-                    part,
-                    class_probabilities=probabilities,
-                    sample_weight=weight,
-                    source_rows=sources,
-                    component=np.full(len(part), i),
-                    reference_predictions=None,  # augmenters may have different reference models
-                )
-            )
+            component = np.full(len(part), i)
+            filled.append(ValidationSet(part.X, part.y, weight, probabilities, sources, component))
         return ValidationSet.concatenate(filled)
 
 
@@ -112,8 +98,6 @@ class AugmenterPipeline(BaseAugmenter):
     ----------
     augmenter_ : augmenter
         The first augmenter, fitted.
-    classes_ : array of shape (n_classes,)
-        The sorted classes; only for a target that is one column of classes.
 
     Examples
     --------
@@ -131,10 +115,8 @@ class AugmenterPipeline(BaseAugmenter):
     def _check_parameters(self) -> None:
         _check_augmenters(self)
 
-    def _fit(
-        self, X: Table, y: AnyArray, sample_weight: Floats | None, groups: Ints | None
-    ) -> None:
-        self.augmenter_ = fit_clone(self.augmenters[0], X, y, sample_weight, groups)
+    def _fit(self, X: Table, y: AnyArray, weight: Floats | None, groups: Ints | None) -> None:
+        self.augmenter_ = fit_clone(self.augmenters[0], X, y, weight, groups, seed=None)
 
     def _sample(self, n_samples: int, root: np.random.SeedSequence) -> ValidationSet:
         rows = self.augmenter_.sample(n_samples, stream(root, "link", 0))

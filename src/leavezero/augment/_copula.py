@@ -15,7 +15,7 @@ _MIN_ROWS = 3
 
 
 class CopulaAugmenter(ClassConditionalAugmenter):
-    """Generate each class from a Gaussian copula with a shrunk correlation.
+    """Generate each class from a Gaussian copula (Nelsen 2006) with a shrunk correlation.
 
     Each column keeps its distribution within the class, whatever its shape, and the ranks of
     columns are correlated as those of a Gaussian. No generated row depends on a single training
@@ -30,21 +30,12 @@ class CopulaAugmenter(ClassConditionalAugmenter):
         interpolates between training values. A column with few distinct values is always sampled
         from these values.
 
-    Attributes
-    ----------
-    classes_, n_rows_, n_features_in_, feature_names_in_
-        As for :class:`LabelInvariantMixup`.
-
     Notes
     -----
     A missing value is a value like any other: it is generated as often as it occurs in its class.
     Categories are sorted by name, so only dependence that this order shows is kept. At most 5,000
     rows per class are used for fitting. Classes of fewer than three rows are copied, with a
     warning. For a regression target, features and target are generated jointly.
-
-    References
-    ----------
-    R. B. Nelsen. An Introduction to Copulas. Springer, 2006.
 
     Examples
     --------

@@ -14,8 +14,7 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from leavezero._random import stream
 from leavezero._tables import stack_rows, take_rows
 from leavezero._typing import AnyArray, Floats, Ints, RandomState, Table
-from leavezero.augment._augmenter import AugmenterWrapper
-from leavezero.augment._validation_set import ValidationSet
+from leavezero.augment._augmenter import AugmenterWrapper, ValidationSet
 from leavezero.exceptions import SmallClassWarning
 
 _MAX_WEIGHT = 10.0  # before normalization; the smallest weight is its inverse
@@ -27,9 +26,8 @@ class DensityRatioWeighted(AugmenterWrapper):
     """Weight an augmenter's rows by the density ratio of training rows and generated rows.
 
     Per class, a classifier is fitted to distinguish training rows from generated rows; its odds
-    estimate the density ratio, so that rows where the augmenter generates too many get small
-    weights. The authors' published code has such weights, from a logistic regression whose
-    intercept has the wrong sign. Metrics without weights are computed on rows resampled by weight.
+    estimate the density ratio. The authors' published code has such weights, with a wrong sign of
+    the intercept. Metrics without weights are computed on rows resampled by weight.
 
     Parameters
     ----------
@@ -40,15 +38,6 @@ class DensityRatioWeighted(AugmenterWrapper):
         the mean of their log-odds is used.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the parts, of the rows for fitting the classifiers, and of the augmenter.
-
-    Attributes
-    ----------
-    augmenter_ : augmenter
-        The fitted augmenter.
-    classes_ : array of shape (n_classes,)
-        The sorted classes.
-    n_fits_ : int
-        The number of fitted models.
 
     Examples
     --------
@@ -79,7 +68,9 @@ class DensityRatioWeighted(AugmenterWrapper):
         part = stream(root, "parts").integers(self.n_folds, size=len(labels))
         for fold in range(self.n_folds):
             rows = np.flatnonzero(part != fold) if self.n_folds > 1 else np.arange(len(labels))
-            self._fit_classifiers(take_rows(X, rows), labels[rows], stream(root, "judge", fold))
+            self._fit_classifiers(
+                take_rows(X, rows), labels[rows], stream(root, "classifier", fold)
+            )
         return sum(map(len, self._classifiers.values()))
 
     def _fit_classifiers(self, X: Table, y: AnyArray, rng: np.random.Generator) -> None:

@@ -8,9 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
+from sklearn.preprocessing import StandardScaler
 
 from leavezero._random import integer_seed, seed_sequence
-from leavezero._typing import Bools, Floats, RandomState
+from leavezero._typing import Floats, RandomState
+from leavezero.augment._augmenter import clip
 from leavezero.augment._table_augmenter import ClassConditionalAugmenter, ClassRows, ClassSample
 
 MAX_ROWS = 5_000  # per class, for fitting
@@ -47,7 +49,8 @@ class ShrunkGaussian:
             return cls(mean, centered, noise)
         # The same covariance from a square factor, which needs fewer random numbers.
         ridge = np.sqrt(noise) * np.eye(rows.shape[1])
-        return cls(mean, np.linalg.qr(np.vstack([centered, ridge]), mode="r"), 0.0)
+        factor: Any = np.linalg.qr(np.vstack([centered, ridge]), mode="r")
+        return cls(mean, factor, 0.0)
 
     @cached_property
     def deviations(self) -> Floats:
@@ -129,55 +132,13 @@ class Mixture:
         return rows
 
 
-@dataclass(frozen=True, eq=False)
-class _Scaler:
-    """Standardize columns; keep constant and integer columns within their range."""
-
-    mean: Floats
-    scale: Floats
-    minimum: Floats
-    maximum: Floats
-    clipped: Bools
-
-    @classmethod
-    def of(cls, rows: Floats, integer: Bools) -> "_Scaler":
-        scale, minimum, maximum = rows.std(axis=0), rows.min(axis=0), rows.max(axis=0)
-        scale[scale == 0] = 1.0
-        return cls(rows.mean(axis=0), scale, minimum, maximum, (minimum == maximum) | integer)
-
-    def transform(self, rows: Floats) -> Floats:
-        return (rows - self.mean) / self.scale
-
-    def inverse_transform(self, rows: Floats) -> Floats:
-        rows *= self.scale
-        rows += self.mean
-        at = self.clipped
-        if at.any():
-            rows[:, at] = np.clip(rows[:, at], self.minimum[at], self.maximum[at])
-        return rows
-
-
 class GaussianAugmenter(ClassConditionalAugmenter):
-    """Generate each class from a Gaussian with a shrunk covariance.
+    """Generate each class from a Gaussian with a shrunk covariance (Ledoit and Wolf 2004).
 
     No generated row depends on a single training row, so memorizing is not rewarded. A class that
-    is not one ellipsoidal cluster is generated as one, and rigid models score too well. This is
-    the fastest generator.
-
-    Attributes
-    ----------
-    classes_, n_rows_, n_features_in_, feature_names_in_
-        As for :class:`LabelInvariantMixup`.
-
-    Notes
-    -----
-    At most 5,000 rows per class are used for fitting. A class of one row is copied, with a
-    warning. For a regression target, features and target are generated jointly.
-
-    References
-    ----------
-    O. Ledoit, M. Wolf. A well-conditioned estimator for large-dimensional covariance matrices.
-    Journal of Multivariate Analysis 88(2), 2004.
+    is not one ellipsoidal cluster is generated as one, and rigid models score too well. At most
+    5,000 rows per class are used for fitting. A class of one row is copied, with a warning. For a
+    regression target, features and target are generated jointly.
 
     Examples
     --------
@@ -194,31 +155,34 @@ class GaussianAugmenter(ClassConditionalAugmenter):
     max_rows: ClassVar[int | None] = MAX_ROWS
     keeps_rows: ClassVar[bool] = False
 
-    def _fit_class(self, one: ClassRows) -> tuple[_Scaler, Any]:
+    def _fit_class(self, one: ClassRows) -> Any:
         if len(one) == 1:
             self._warn_small(one, 2, "its row is copied")
         assert self._codec is not None
         integer = np.append(self._codec.integer, np.zeros(one.n_targets, dtype=bool))
-        scaler = _Scaler.of(one.values, integer)
-        return scaler, self._fit_distribution(scaler.transform(one.values), one.code)
+        low, high = one.values.min(axis=0), one.values.max(axis=0)
+        unbounded = (low < high) & ~integer  # constants and integers stay within their range
+        low[unbounded], high[unbounded] = -np.inf, np.inf
+        scaler = StandardScaler().fit(one.values)
+        distribution = self._fit_distribution(scaler.transform(one.values), one.code)
+        return scaler, (low, high), distribution
 
     def _fit_distribution(self, rows: Floats, code: int) -> Any:
         """Fit a distribution with a method ``sample(n_samples, rng)`` to standardized rows."""
         return ShrunkGaussian.of(rows)
 
     def _sample_class(
-        self,
-        one: ClassRows,
-        fitted: tuple[_Scaler, Any],
-        n_samples: int,
-        rng: np.random.Generator,
+        self, one: ClassRows, fitted: Any, n_samples: int, rng: np.random.Generator
     ) -> ClassSample:
-        scaler, distribution = fitted
-        return ClassSample(scaler.inverse_transform(distribution.sample(n_samples, rng)))
+        scaler, bounds, distribution = fitted
+        rows = distribution.sample(n_samples, rng)
+        rows *= scaler.scale_
+        rows += scaler.mean_
+        return ClassSample(clip(rows, bounds))
 
 
 class GaussianMixtureAugmenter(GaussianAugmenter):
-    """Generate each class from a Gaussian mixture; BIC selects its size and shape.
+    """Generate each class from a Gaussian mixture; BIC (Schwarz 1978) selects its size and shape.
 
     No generated row depends on a single training row, and a class may have several clusters. It
     suits continuous columns and many rows per column; few rows give few components.
@@ -230,11 +194,6 @@ class GaussianMixtureAugmenter(GaussianAugmenter):
     random_state : int, RandomState, Generator or None, default=None
         Seed of the initialization of the mixtures.
 
-    Attributes
-    ----------
-    classes_, n_rows_, n_features_in_, feature_names_in_
-        As for :class:`LabelInvariantMixup`.
-
     Notes
     -----
     The mixtures are those of :class:`sklearn.mixture.GaussianMixture`. Diagonal covariances are
@@ -242,10 +201,6 @@ class GaussianMixtureAugmenter(GaussianAugmenter):
     rows. Components have at least five rows on average. A shrunk Gaussian replaces a single full
     component, and is used for classes of fewer than ten rows. At most 2,000 rows per class are
     used for fitting.
-
-    References
-    ----------
-    G. Schwarz. Estimating the dimension of a model. Annals of Statistics 6(2), 1978.
 
     Examples
     --------

@@ -9,8 +9,8 @@ from scipy import ndimage
 
 from leavezero._tables import TableCodec
 from leavezero._typing import AnyArray, Floats, Table
+from leavezero.augment._augmenter import ValidationSet
 from leavezero.augment._table_augmenter import ClassConditionalAugmenter, ClassRows, ClassSample
-from leavezero.augment._validation_set import ValidationSet
 
 _Transform = Callable[[Floats, np.random.Generator, float, float], Floats]
 
@@ -32,20 +32,10 @@ class ImageAugmenter(ClassConditionalAugmenter):
         of shape ``image_shape`` and returns one of the same shape, as the pipelines of
         Albumentations and torchvision do.
 
-    Attributes
-    ----------
-    classes_, n_rows_, n_features_in_
-        As for :class:`LabelInvariantMixup`.
-
     Notes
     -----
     X is an array of flat images, one per row, or of shape (n_samples, height, width[, channels]);
     generated images have the same shape. Pixels stay within the range of the training data.
-
-    References
-    ----------
-    Z. Zhong et al. Random Erasing Data Augmentation. AAAI, 2020. T. DeVries, G. W. Taylor.
-    Improved Regularization of Convolutional Neural Networks with Cutout. arXiv:1708.04552, 2017.
 
     Examples
     --------

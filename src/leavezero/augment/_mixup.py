@@ -26,11 +26,9 @@ class LabelInvariantMixup(ClassConditionalAugmenter):
     """Mix two training rows of a class and keep its label (Li et al. 2020, Algorithm 2).
 
     Each generated row is ``weight * x_j + (1 - weight) * x_k`` for two different training rows j
-    and k of one class and ``weight`` from Beta(alpha, alpha). The label marginal is kept.
-
-    This is the paper's augmentation. Its rows are close to the training rows, so models that
-    memorize the training data score too well: it suits rigid models, such as linear ones, and
-    favors flexible ones, such as the nearest neighbor.
+    and k of one class and ``weight`` from Beta(alpha, alpha). The label marginal is kept. The
+    rows are close to the training rows, so models that memorize the training data score too well:
+    it suits rigid models, such as linear ones, and favors flexible ones, such as 1-NN.
 
     Parameters
     ----------
@@ -38,17 +36,6 @@ class LabelInvariantMixup(ClassConditionalAugmenter):
         Shape of the Beta distribution: 1 is uniform on the segment between two rows, small values
         stay near one of them, large values near the middle. The paper does not state its value;
         the authors' code uses 1.
-
-    Attributes
-    ----------
-    classes_ : array of shape (n_classes,)
-        The sorted classes; only for a target that is one column of classes.
-    n_rows_ : int
-        The number of training rows.
-    n_features_in_ : int
-        The number of columns.
-    feature_names_in_ : array of shape (n_features_in_,)
-        The column names, if X was a frame with string names.
 
     Notes
     -----
@@ -117,25 +104,15 @@ class LabelInvariantMixup(ClassConditionalAugmenter):
 class NeighborMixup(ClassConditionalAugmenter):
     """Mix each training row with its nearest neighbor of the same class.
 
-    This is the mix-up of the authors' published code, which differs from the paper's Algorithm 2:
-    all training rows are used in turn, the partner is the nearest row of the class, and the
-    weight is uniform. Its rows are even closer to the training rows than those of
-    :class:`LabelInvariantMixup`, and favor flexible models more.
+    This is the mix-up of the authors' published code: all training rows are used in turn, the
+    partner is the nearest row of the class, and the weight is uniform. Flexible models are favored
+    more than by :class:`LabelInvariantMixup`. Distances use standardized columns (unlike the
+    published code), and different categories have distance 1.
 
     Parameters
     ----------
     n_neighbors : int, default=1
         The partner is one of the ``n_neighbors`` nearest rows of the class.
-
-    Attributes
-    ----------
-    classes_, n_rows_, n_features_in_, feature_names_in_
-        As for :class:`LabelInvariantMixup`.
-
-    Notes
-    -----
-    Distances use standardized columns, and different categories have distance 1; the published
-    code does not scale the columns.
 
     Examples
     --------

@@ -14,20 +14,11 @@ _MAX_COLUMNS = 2_000
 class OrthogonalTransform(ClassConditionalAugmenter):
     """Rotate the rows of each class about their mean by a random orthogonal matrix.
 
-    The authors' published code has this transformation in addition to mix-up; the paper does not
-    mention it. It keeps the class means and the distances within a class only: if columns differ
-    in variance or are correlated, its rows do not resemble the data. It is provided for
-    comparison with the published code.
-
-    Attributes
-    ----------
-    classes_, n_rows_, n_features_in_, feature_names_in_
-        As for :class:`LabelInvariantMixup`.
-
-    Notes
-    -----
-    The published code rotates about the origin. Each call of ``sample`` uses one matrix per
-    class, uniformly distributed over all rotations and reflections. Constant columns are kept.
+    The authors' published code has this transformation, about the origin, in addition to mix-up;
+    the paper does not mention it. It only keeps the means of classes and the distances within
+    them: if columns differ in variance or are correlated, its rows do not resemble the data. Each
+    call of ``sample`` uses one matrix per class, uniformly distributed over all rotations and
+    reflections. Constant columns are kept.
 
     Examples
     --------

@@ -10,18 +10,21 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.semi_supervised import LabelPropagation, LabelSpreading, SelfTrainingClassifier
+from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
 
 from leavezero._random import integer_seed, seed_sequence, stream, with_seed
 from leavezero._tables import Featurizer, plain, take_rows
 from leavezero._typing import AnyArray, Bools, Floats, Ints, RandomState, Table
-from leavezero.augment._augmenter import BaseAugmenter, fit_clone
-from leavezero.augment._target_encoding import Target
-from leavezero.augment._validation_set import ValidationSet
+from leavezero.augment._augmenter import (
+    BaseAugmenter,
+    Target,
+    ValidationSet,
+    fit_clone,
+    takes_unlabeled,
+)
 
 UNKNOWN = -1  # the code of a row without a label
 N_NEIGHBORS = 7
-_SEMI_SUPERVISED = (LabelPropagation, LabelSpreading, SelfTrainingClassifier)
 
 
 class _PartlyLabeledAugmenter(BaseAugmenter):
@@ -55,10 +58,6 @@ class LabeledOnly(_PartlyLabeledAugmenter):
     ----------
     augmenter_ : augmenter
         The augmenter, fitted to the labeled rows.
-    classes_ : array of shape (n_classes,)
-        The sorted classes of the labeled rows.
-    n_fits_ : int
-        The number of models that the augmenter fitted.
 
     Examples
     --------
@@ -76,16 +75,14 @@ class LabeledOnly(_PartlyLabeledAugmenter):
         self.unlabeled = unlabeled
         self.random_state = random_state
 
-    def _fit(
-        self, X: Table, y: AnyArray, sample_weight: Floats | None, groups: Ints | None
-    ) -> None:
+    def _fit(self, X: Table, y: AnyArray, weight: Floats | None, groups: Ints | None) -> None:
         rows = np.flatnonzero(self._labeled)
         seed = integer_seed(seed_sequence(self.random_state), "augmenter")
         self.augmenter_ = fit_clone(
             self.augmenter,
             take_rows(X if hasattr(X, "shape") else np.asarray(X), rows),
             np.asarray(y)[rows],
-            None if sample_weight is None else sample_weight[rows],
+            None if weight is None else weight[rows],
             None if groups is None else groups[rows],
             seed=seed,
         )
@@ -102,10 +99,10 @@ class LabeledOnly(_PartlyLabeledAugmenter):
 class PseudoLabeled(_PartlyLabeledAugmenter):
     """Generate the validation set from labeled rows and from rows with pseudo labels.
 
-    The pseudo label of a row without a label is its most probable class (Li et al. 2020, Remark
-    1), by the mean of a few label models, which should not be candidates. Labeled rows keep their
-    label. The probability of the pseudo label becomes a weight: of a generated row, the mean over
-    its source rows; if the augmenter has no source rows, the ``sample_weight`` of its ``fit``.
+    The pseudo label of a row is its most probable class (Li et al. 2020, Remark 1), by the mean of
+    a few label models, which should not be candidates. Its probability becomes a weight: the mean
+    over the source rows of a generated row, or, without source rows, the weight of the row in the
+    ``fit`` of the augmenter.
 
     Parameters
     ----------
@@ -126,20 +123,14 @@ class PseudoLabeled(_PartlyLabeledAugmenter):
 
     Attributes
     ----------
-    augmenter_ : augmenter
-        The fitted augmenter.
-    pseudo_labels_ : array of shape (n_samples,)
-        The label of each training row, or its pseudo label.
-    confidence_ : array of shape (n_samples,)
-        The probability of the pseudo label; 1 for labeled rows.
+    augmenter_, n_fits_ : augmenter and int
+        The fitted augmenter, and the number of fitted models.
+    pseudo_labels_, confidence_ : arrays of shape (n_samples,)
+        The label or pseudo label of each training row, and its probability.
     pseudo_share_ : float
         The share of the rows' weight that has a pseudo label.
     label_models_, label_weights_ : list of estimators and array
         The label models, not fitted, and their weights.
-    classes_ : array of shape (n_classes,)
-        The sorted classes of the labeled rows.
-    n_fits_ : int
-        The number of fitted models.
 
     Examples
     --------
@@ -167,9 +158,7 @@ class PseudoLabeled(_PartlyLabeledAugmenter):
         self.unlabeled = unlabeled
         self.random_state = random_state
 
-    def _fit(
-        self, X: Table, y: AnyArray, sample_weight: Floats | None, groups: Ints | None
-    ) -> None:
+    def _fit(self, X: Table, y: AnyArray, weight: Floats | None, groups: Ints | None) -> None:
         root = seed_sequence(self.random_state)
         self._shares = self._class_shares()
         self.label_models_ = self._resolve_labelers(len(self._labeled))
@@ -181,11 +170,11 @@ class PseudoLabeled(_PartlyLabeledAugmenter):
         pseudo = self.confidence_[~self._labeled].sum()
         self.pseudo_share_ = float(pseudo / self.confidence_.sum())
         seed, labels = integer_seed(root, "augmenter"), self.pseudo_labels_
-        fitted = fit_clone(self.augmenter, X, labels, sample_weight, groups, seed=seed)
-        probe = fitted.sample(1, stream(root, "glance"))
+        fitted = fit_clone(self.augmenter, X, labels, weight, groups, seed=seed)
+        probe = fitted.sample(1, stream(root, "probe"))
         self._has_sources = probe.source_rows is not None
         if not self._has_sources and np.any(self.confidence_ < 1.0):
-            weights = self.confidence_ * (1.0 if sample_weight is None else sample_weight)
+            weights = self.confidence_ * (1.0 if weight is None else weight)
             fitted = fit_clone(self.augmenter, X, labels, weights, groups, seed=seed)
         self.augmenter_ = fitted
         n_labelers = 0 if self._labeled.all() else len(self.label_models_)
@@ -254,32 +243,6 @@ def default_labelers(n_rows: int) -> dict[str, Any]:
     }
 
 
-def takes_unlabeled(estimator: Any) -> bool:
-    """Return True if an estimator can be fitted to rows without a label.
-
-    These are the semi-supervised estimators of scikit-learn, and estimators with a parameter
-    ``unlabeled``, the marker of such rows.
-
-    Parameters
-    ----------
-    estimator : estimator
-        An estimator, fitted or not.
-
-    Returns
-    -------
-    bool
-
-    Examples
-    --------
-    >>> from sklearn.semi_supervised import LabelSpreading
-    >>> from sklearn.svm import SVC
-    >>> from leavezero.augment import takes_unlabeled
-    >>> takes_unlabeled(LabelSpreading()), takes_unlabeled(SVC())
-    (True, False)
-    """
-    return isinstance(estimator, _SEMI_SUPERVISED) or hasattr(estimator, "unlabeled")
-
-
 def mean_probabilities(
     labelers: Sequence[Any], features: Any, codes: Ints, n_classes: int, seed: int
 ) -> Floats:
@@ -333,10 +296,6 @@ def labeled_rows(target: AnyArray, unlabeled: Any, owner: str) -> Bools:
         The marker of rows without a label; may be NaN.
     owner : str
         The name of the caller, for messages.
-
-    Returns
-    -------
-    array of bool of shape (n_samples,)
 
     Examples
     --------

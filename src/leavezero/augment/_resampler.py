@@ -1,6 +1,6 @@
 """Generate rows by over-samplers with ``fit_resample``."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
@@ -8,9 +8,8 @@ from sklearn.base import clone
 from leavezero._random import integer_seed, stream
 from leavezero._tables import count_rows, plain, take_rows
 from leavezero._typing import AnyArray, Floats, Ints, Table
-from leavezero.augment._augmenter import BaseAugmenter
+from leavezero.augment._augmenter import BaseAugmenter, ValidationSet
 from leavezero.augment._table_augmenter import quotas
-from leavezero.augment._validation_set import ValidationSet
 
 
 class ResamplerAugmenter(BaseAugmenter):
@@ -27,11 +26,6 @@ class ResamplerAugmenter(BaseAugmenter):
         Its parameters ``sampling_strategy`` and ``random_state``, if it has them, are set each
         time that rows are sampled.
 
-    Attributes
-    ----------
-    classes_ : array of shape (n_classes,)
-        The sorted classes.
-
     Examples
     --------
     >>> import numpy as np
@@ -44,6 +38,8 @@ class ResamplerAugmenter(BaseAugmenter):
     [0, 1, 0, 1]
     """
 
+    takes_metadata: ClassVar[bool] = False
+
     def __init__(self, resampler: Any) -> None:
         self.resampler = resampler
 
@@ -54,14 +50,7 @@ class ResamplerAugmenter(BaseAugmenter):
                 f"{self.resampler!r}."
             )
 
-    def _fit(
-        self, X: Table, y: AnyArray, sample_weight: Floats | None, groups: Ints | None
-    ) -> None:
-        if sample_weight is not None or groups is not None:
-            raise ValueError(
-                "ResamplerAugmenter supports neither sample_weight nor groups. "
-                "Use LabelInvariantMixup."
-            )
+    def _fit(self, X: Table, y: AnyArray, weight: Floats | None, groups: Ints | None) -> None:
         if self._target.kind != "classes":
             raise ValueError(
                 "ResamplerAugmenter requires one column of classes as y. Use LabelInvariantMixup."

@@ -26,8 +26,7 @@ from sklearn.pipeline import make_pipeline
 
 from leavezero._random import integer_seed, stream, with_seed
 from leavezero._typing import AnyArray, Floats, Ints, RandomState, Table
-from leavezero.augment._augmenter import AugmenterWrapper
-from leavezero.augment._validation_set import ValidationSet
+from leavezero.augment._augmenter import AugmenterWrapper, ValidationSet
 
 MAX_ROWS = 2_000  # for fitting the label models
 
@@ -35,19 +34,17 @@ MAX_ROWS = 2_000  # for fitting the label models
 class SoftLabeled(AugmenterWrapper):
     """Label an augmenter's rows by cross-fitted models.
 
-    A generated row that keeps the label of its source rows rewards a model for memorizing that
-    label. Here a few cheap label models are cross-fitted to the training data; each generated row
-    gets the class probabilities of the models that were not fitted to its source rows. Scores use
-    these probabilities (``class_probabilities``) as soft labels. The cost does not depend on the
-    number of candidates. Candidates of the same type as a label model are favored a little.
+    A generated row that keeps the label of its source rows rewards models for memorizing it. Here
+    a few cheap label models are cross-fitted to the training data; each generated row gets the
+    class probabilities of the models that were not fitted to its source rows, and scores use them
+    as soft labels. Candidates of the same type as a label model are favored a little.
 
     Parameters
     ----------
     augmenter : augmenter
         Generates the rows.
     label_models : "auto" or list of estimators, default="auto"
-        Classifiers with ``predict_proba``, or regressors for a regression target. "auto" is a set
-        of cheap models of different types.
+        Classifiers with ``predict_proba``, or regressors. "auto": cheap models of different types.
     n_folds : int, default=5
         The number of folds of the cross-fitting.
     random_state : int, RandomState, Generator or None, default=None
@@ -55,17 +52,11 @@ class SoftLabeled(AugmenterWrapper):
 
     Attributes
     ----------
-    augmenter_ : augmenter
-        The fitted augmenter.
     label_models_ : list of estimators
         The label models, not fitted.
     label_weights_ : array of shape (n_label_models,)
         The weight of each label model: for classes the mixture weights of maximum held-out
         likelihood, for regression by held-out squared error.
-    n_fits_ : int
-        The number of fitted models: label models times folds.
-    classes_ : array of shape (n_classes,)
-        The sorted classes; only for a target of classes.
 
     Notes
     -----
@@ -117,7 +108,7 @@ class SoftLabeled(AugmenterWrapper):
         features, n_rows = self._featurizer.transform(X), len(self._target)
         self._fitted_rows = np.arange(n_rows)
         if n_rows > MAX_ROWS:
-            some = stream(root, "taught").choice(n_rows, MAX_ROWS, replace=False)
+            some = stream(root, "label model rows").choice(n_rows, MAX_ROWS, replace=False)
             self._fitted_rows = np.sort(some)
         target = self._target.take(self._fitted_rows)
         self._fitted_classes, codes = np.unique(target.codes, return_inverse=True)
@@ -128,7 +119,7 @@ class SoftLabeled(AugmenterWrapper):
             chosen = default_label_models(n_targets, sparse.issparse(features), *shape)
         self.label_models_ = list(chosen)
         groups = None if groups is None else groups[self._fitted_rows]
-        seed = integer_seed(root, "teachers")
+        seed = integer_seed(root, "label models")
         folds = make_folds(codes, target.numbers, self.n_folds, groups, seed)
         self._cross_fitted = CrossFitted.of(
             self.label_models_, features[self._fitted_rows], codes, target.numbers, folds, seed

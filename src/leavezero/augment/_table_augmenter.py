@@ -12,9 +12,7 @@ from leavezero._random import stream
 from leavezero._tables import TableCodec, is_pandas, is_polars, is_text, stack_rows
 from leavezero._typing import AnyArray, Bools, Floats, Ints, Table
 from leavezero._warnings import warn_caller
-from leavezero.augment._augmenter import BaseAugmenter
-from leavezero.augment._target_encoding import Target, clip, natural_bounds
-from leavezero.augment._validation_set import ValidationSet
+from leavezero.augment._augmenter import BaseAugmenter, Target, ValidationSet, clip, natural_bounds
 from leavezero.exceptions import SmallClassWarning
 
 _ALTERNATIVES = {  # by what an augmenter does not support
@@ -56,15 +54,13 @@ class TableAugmenter(BaseAugmenter):
     takes: ClassVar[frozenset[str]] = frozenset()
     mixes_rows: ClassVar[bool] = False  # True: a generated row lies between rows of one group
 
-    def _fit(
-        self, X: Table, y: AnyArray, sample_weight: Floats | None, groups: Ints | None
-    ) -> None:
+    def _fit(self, X: Table, y: AnyArray, weight: Floats | None, groups: Ints | None) -> None:
         values, self._codec = self._read_table(X)
         self._check_supported(values)
         dense = self._codec is not None and not sparse.issparse(values)
         self._bounds = natural_bounds(values) if dense else None
         target = self._target
-        self._rows = None if sample_weight is None else weighted_rows(sample_weight)
+        self._rows = None if weight is None else weighted_rows(weight)
         if self._rows is not None:
             values, target = values[self._rows], target.take(self._rows)
             groups = None if groups is None else groups[self._rows]
@@ -159,15 +155,12 @@ class ClassRows:
 
     Parameters
     ----------
-    name : str
-        The class, for messages; empty for a regression target.
-    code : int
-        The position of the class among the sorted classes.
+    name, code : str and int
+        The class, for messages (empty for regression), and its position in the sorted classes.
     rows : array of int
         The positions of its rows in the training data.
     values : array or sparse matrix
-        The encoded rows; at most ``max_rows`` of the augmenter, and None after ``fit`` if
-        ``keeps_rows`` is False.
+        At most ``max_rows`` encoded rows; None after ``fit`` if ``keeps_rows`` is False.
     categorical : array of bool
         Mask of the columns that hold positions of categories.
     n_targets : int

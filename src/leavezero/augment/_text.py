@@ -1,15 +1,13 @@
 """Mix-up of the words of two documents."""
 
-from itertools import compress, pairwise
+from itertools import compress
 from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 
-from leavezero._typing import AnyArray, Floats, Ints
+from leavezero._typing import AnyArray
 from leavezero.augment._table_augmenter import ClassConditionalAugmenter, ClassRows, ClassSample
-
-BLOCK = 256  # documents generated at a time
 
 
 class TextAugmenter(ClassConditionalAugmenter):
@@ -29,8 +27,6 @@ class TextAugmenter(ClassConditionalAugmenter):
 
     Attributes
     ----------
-    classes_ : array of shape (n_classes,)
-        The sorted classes.
     n_rows_ : int
         The number of training documents.
 
@@ -71,31 +67,13 @@ class TextAugmenter(ClassConditionalAugmenter):
         first = rng.integers(n_rows, size=n_samples)
         step = rng.integers(1, n_rows, size=n_samples) if n_rows > 1 else 0
         second = (first + step) % n_rows
-        weights = rng.beta(self.alpha, self.alpha, size=n_samples)
+        weights, kept = rng.beta(self.alpha, self.alpha, size=n_samples), 1.0 - self.dropout
         documents: AnyArray = np.empty(n_samples, dtype=object)
-        for start in range(0, n_samples, BLOCK):
-            part = slice(start, start + BLOCK)
-            documents[part] = self._mixed(fitted, first[part], second[part], weights[part], rng)
-        return ClassSample(documents, np.column_stack([first, second]))
-
-    def _mixed(
-        self,
-        documents: list[list[str]],
-        first: Ints,
-        second: Ints,
-        weights: Floats,
-        rng: np.random.Generator,
-    ) -> list[str]:
-        """Return new documents, with one array of random numbers for the words of all pairs."""
-        partner = np.where(second == first, len(documents), second).tolist()
-        words = [*documents, []]  # a document without a partner is mixed with an empty one
-        pairs = [(words[i], words[k]) for i, k in zip(first.tolist(), partner, strict=True)]
-        sizes = np.array([(len(one), len(other)) for one, other in pairs])
-        shares = np.column_stack([weights, 1.0 - weights]) * (1.0 - self.dropout)
-        kept = rng.random(int(sizes.sum())) < np.repeat(shares.ravel(), sizes.ravel())
-        mask, ends = kept.tobytes(), pairwise([0, *np.cumsum(sizes.sum(axis=1)).tolist()])
-        return [
+        for at, (i, k, weight) in enumerate(zip(first, second, weights, strict=True)):
+            one_words, other_words = fitted[i], fitted[k] if k != i else []
+            sizes = [len(one_words), len(other_words)]
+            shares = np.repeat([weight * kept, (1.0 - weight) * kept], sizes)
+            words = compress(one_words + other_words, rng.random(sum(sizes)) < shares)
             # Keep one word, since vectorizers reject empty documents.
-            " ".join(list(compress(one + other, mask[start:end])) or one[:1])
-            for (one, other), (start, end) in zip(pairs, ends, strict=True)
-        ]
+            documents[at] = " ".join(words) or " ".join(one_words[:1])
+        return ClassSample(documents, np.column_stack([first, second]))

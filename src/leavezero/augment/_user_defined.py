@@ -1,7 +1,7 @@
 """Validation sets of the user's own: made by a function, or fixed."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_consistent_length
@@ -9,8 +9,7 @@ from sklearn.utils.validation import check_consistent_length
 from leavezero._random import stream
 from leavezero._tables import count_rows
 from leavezero._typing import AnyArray, Floats, Ints, Table
-from leavezero.augment._augmenter import BaseAugmenter
-from leavezero.augment._validation_set import ValidationSet
+from leavezero.augment._augmenter import BaseAugmenter, ValidationSet
 
 
 class FunctionAugmenter(BaseAugmenter):
@@ -21,11 +20,6 @@ class FunctionAugmenter(BaseAugmenter):
     function : callable
         Called as ``function(X, y, n_samples, rng)`` with the training data, the number of rows
         and a NumPy Generator; returns ``(X_new, y_new)`` or a :class:`ValidationSet`.
-
-    Attributes
-    ----------
-    classes_ : array of shape (n_classes,)
-        The sorted classes; only for a target that is one column of classes.
 
     Examples
     --------
@@ -39,6 +33,8 @@ class FunctionAugmenter(BaseAugmenter):
     (3, 2)
     """
 
+    takes_metadata: ClassVar[bool] = False  # can be bound to the function
+
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
 
@@ -49,14 +45,7 @@ class FunctionAugmenter(BaseAugmenter):
                 f"got {self.function!r}."
             )
 
-    def _fit(
-        self, X: Table, y: AnyArray, sample_weight: Floats | None, groups: Ints | None
-    ) -> None:
-        if sample_weight is not None or groups is not None:
-            raise ValueError(
-                "FunctionAugmenter supports neither sample_weight nor groups. "
-                "Bind them to the function, for example with functools.partial."
-            )
+    def _fit(self, X: Table, y: AnyArray, weight: Floats | None, groups: Ints | None) -> None:
         self._X, self._y = X, y if hasattr(y, "shape") else np.asarray(y)
 
     def _sample(self, n_samples: int, root: np.random.SeedSequence) -> ValidationSet:
@@ -93,8 +82,6 @@ class FixedValidationSet(BaseAugmenter):
     n_rows_ : int
         The number of rows of the validation set. A search scores each of them once, whatever its
         ``n_replicates`` and ``validation_size``.
-    classes_ : array of shape (n_classes,)
-        The sorted classes of the training data; only for a target that is one column of classes.
 
     Examples
     --------
@@ -109,9 +96,7 @@ class FixedValidationSet(BaseAugmenter):
         self.y = y
         self.sample_weight = sample_weight
 
-    def _fit(
-        self, X: Table, y: AnyArray, sample_weight: Floats | None, groups: Ints | None
-    ) -> None:
+    def _fit(self, X: Table, y: AnyArray, weight: Floats | None, groups: Ints | None) -> None:
         """Check that the validation set has the columns and classes of the training data."""
         check_consistent_length(self.X, self.y)
         fixed, training = _shape(self.X)[1:], _shape(X)[1:]

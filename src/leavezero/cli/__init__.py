@@ -1,4 +1,4 @@
-"""The command line: words to calls and an exit code."""
+"""The command ``leavezero``."""
 
 from leavezero.cli._main import main
 

@@ -1,13 +1,13 @@
-"""The entry point of the command."""
+"""Entry point of the command."""
 
 import sys
 from importlib.util import find_spec
 
-_NEEDED = ("typer", "rich")
+_REQUIRED = ("typer", "rich")
 
 
 def main() -> None:
-    """Run the command ``leavezero``, or say what to install if its tools are missing.
+    """Run the command ``leavezero``; exit with 1 if the extra ``app`` is not installed.
 
     Examples
     --------
@@ -18,14 +18,14 @@ def main() -> None:
     Traceback (most recent call last):
     SystemExit: 0
     """
-    missing = [name for name in _NEEDED if find_spec(name) is None]
+    missing = [name for name in _REQUIRED if find_spec(name) is None]
     if missing:
         print(
-            f"The command needs {' and '.join(missing)}. "
-            'Install it with: pip install "leavezero[app]"',
+            f"The command leavezero requires {' and '.join(missing)}. "
+            'Install with: pip install "leavezero[app]"',
             file=sys.stderr,
         )
         raise SystemExit(1)
-    from leavezero.cli._app import app
+    from leavezero.cli._commands import app
 
     app(prog_name="leavezero")

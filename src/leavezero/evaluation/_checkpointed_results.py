@@ -70,8 +70,9 @@ class CheckpointedResults:
         return [task for task in left if task.trials]
 
     def save(self, results: "Sequence[CandidateResult]") -> None:
-        """Store the results of a finished task in one transaction."""
-        self._store.save({self._key(result.trial): _encoded(result) for result in results})
+        """Store the results of a finished task."""
+        for result in results:
+            self._store.save(self._key(result.trial), _encoded(result))
 
     def _key(self, trial: Trial) -> str:
         estimator = trial.candidate.make_estimator(self._run.seed)
@@ -93,6 +94,7 @@ def _encoded(result: "CandidateResult") -> dict[str, Any]:
         "main_score": float(result.main_score),
         "error": result.error,
         "scoring_errors": dict(result.scoring_errors),
+        "params": repr(result.trial.candidate.params),  # for people who read the checkpoint
     }
 
 

@@ -71,11 +71,10 @@ class EnsemblePrefix(JointFit):
     """
 
     name = "ensemble prefix"
+    estimator_types = (*FORESTS, *BAGGING, *BOOSTING)
 
     def key(self, estimator: Any) -> Hashable | None:
         """Return all parameters but the number of members."""
-        if type(estimator) not in (*FORESTS, *BAGGING, *BOOSTING):
-            return None
         # An out-of-bag score would have to be computed for each size.
         extra = getattr(estimator, "oob_score", False) or getattr(estimator, "warm_start", False)
         if extra or not is_seed(estimator.random_state) or not is_count(estimator.n_estimators):

@@ -31,11 +31,10 @@ class HistBoosting(JointFit):
     """
 
     name = "histogram boosting"
+    estimator_types = (HistGradientBoostingClassifier, HistGradientBoostingRegressor)
 
     def key(self, estimator: Any) -> Hashable | None:
         """Return all parameters but the number of iterations."""
-        if type(estimator) not in (HistGradientBoostingClassifier, HistGradientBoostingRegressor):
-            return None
         if not is_seed(estimator.random_state) or not is_count(estimator.max_iter):
             return None
         return None if estimator.warm_start else params_key(estimator, "max_iter")
@@ -94,6 +93,10 @@ class FirstIterations(BaseEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
+
+    def fit(self, X: Table, y: AnyArray) -> Any:
+        """Raise an error; scikit-learn requires the method in the last step of a pipeline."""
+        raise NotImplementedError("FirstIterations only predicts; fit a plain estimator instead.")
 
     def predict(self, X: Table) -> AnyArray:
         """Return labels, or the values of a regression."""

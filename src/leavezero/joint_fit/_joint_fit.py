@@ -31,8 +31,8 @@ class JointlyFitted:
     shared : object
         Whatever :meth:`JointFit.predict` needs in addition to the models.
     provisional : tuple of bool or None
-        True for each model that only predicts: fit a clone of the given estimator before it is
-        returned to users. None: no model is provisional.
+        True for each model that only predicts. Before it is returned to users, build and fit its
+        estimator anew (a given pipeline has been modified). None: no model is provisional.
     """
 
     models: list[Any]
@@ -60,13 +60,20 @@ class JointFit(ABC):
     """
 
     name: str = "unnamed"
+    estimator_types: tuple[type, ...] = ()
+    estimator_names: tuple[str, ...] = ()  # of classes in packages that are not imported here
     max_candidates: int = 64  # models that are in memory, and in one task, at the same time
+
+    def handles(self, estimator: Any) -> bool:
+        """Return True if the type of an estimator, not that of a base class, is listed."""
+        kind = type(estimator)
+        return kind in self.estimator_types or kind.__name__ in self.estimator_names
 
     @abstractmethod
     def key(self, estimator: Any) -> Hashable | None:
         """Return a key; unfitted estimators with equal keys are fitted jointly.
 
-        None if this method does not apply to the estimator.
+        None if the estimator's parameters do not allow it. The estimator is of a listed type.
         """
 
     def order(self, estimator: Any) -> Any:
@@ -91,10 +98,29 @@ class JointFit(ABC):
         return None
 
 
+def find_joint_fit(estimator: Any) -> tuple[JointFit, Hashable] | None:
+    """Return the method that fits an estimator jointly with others, and its key; None if none does.
+
+    Unfitted estimators with the same method and an equal key can be fitted in one call.
+
+    Examples
+    --------
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> from leavezero.joint_fit import find_joint_fit
+    >>> find_joint_fit(RandomForestClassifier(random_state=0))[0].name
+    'ensemble prefix'
+    >>> find_joint_fit(RandomForestClassifier(random_state=None)) is None
+    True
+    """
+    from leavezero.joint_fit._joint_methods import METHODS  # which import this module
+
+    return first_match(METHODS, estimator)
+
+
 def first_match(methods: Iterable[JointFit], estimator: Any) -> tuple[JointFit, Hashable] | None:
     """Return the first method that applies to an estimator, and its key."""
     for method in methods:
-        key = method.key(estimator)
+        key = method.key(estimator) if method.handles(estimator) else None
         if key is not None:
             return method, key
     return None

@@ -37,13 +37,13 @@ class RidgePath(JointFit):
     """
 
     name = "ridge path"
+    estimator_types = (Ridge, RidgeClassifier)
     max_candidates = 256
 
     def key(self, estimator: Any) -> Hashable | None:
         """Return all parameters but the penalty."""
-        if type(estimator) not in (Ridge, RidgeClassifier) or not _is_penalty(estimator.alpha):
-            return None
-        if estimator.solver not in CLOSED_FORM_SOLVERS or estimator.positive:
+        is_closed_form = estimator.solver in CLOSED_FORM_SOLVERS and not estimator.positive
+        if not is_closed_form or not _is_penalty(estimator.alpha):
             return None
         return params_key(estimator, "alpha")
 
@@ -88,10 +88,11 @@ class ElasticNetPath(JointFit):
     """
 
     name = "elastic net path"
+    estimator_types = (Lasso, ElasticNet)
 
     def key(self, estimator: Any) -> Hashable | None:
         """Return all parameters but the penalty."""
-        if type(estimator) not in (Lasso, ElasticNet) or not _is_penalty(estimator.alpha):
+        if not _is_penalty(estimator.alpha):
             return None
         random = estimator.selection != "cyclic" or estimator.warm_start
         if random or not _l1_ratio(estimator) > 0:

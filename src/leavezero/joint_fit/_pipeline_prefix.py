@@ -38,6 +38,7 @@ class PipelinePrefix(JointFit):
     """
 
     name = "pipeline prefix"
+    estimator_types = (Pipeline,)
 
     def __init__(self, last_step_methods: tuple[JointFit, ...]) -> None:
         self._methods = last_step_methods
@@ -45,7 +46,7 @@ class PipelinePrefix(JointFit):
 
     def key(self, estimator: Any) -> Hashable | None:
         """Return the steps before the last, and the key of the last step if it has a method."""
-        if type(estimator) is not Pipeline or not _only_steps(estimator):
+        if not _only_steps(estimator):
             return None
         *prefix, (_, last) = estimator.steps
         if last is None or isinstance(last, str) or not (prefix or self._methods):

@@ -31,19 +31,18 @@ KERNEL_PARAMS = {
 
 
 class SharedKernel(JointFit):
-    """Support vector machines with one kernel; all other parameters may differ.
+    """SVC, NuSVC, SVR and NuSVR with one kernel; all other parameters may differ.
 
     Each model is a plain fit. Decision values are equal up to rounding (LIBSVM computes distances
     in another order), labels wherever no decision value is zero up to rounding.
     """
 
     name = "shared kernel"
+    estimator_types = (SVC, SVR, NuSVC, NuSVR)
     max_candidates = 16  # fits are not shared: leave something to other workers
 
     def key(self, estimator: Any) -> Hashable | None:
         """Return the kernel and its parameters; None for functions and precomputed kernels."""
-        if type(estimator) not in (SVC, SVR, NuSVC, NuSVR):
-            return None
         if not isinstance(estimator.kernel, str) or estimator.kernel not in KERNEL_PARAMS:
             return None
         values = [repr(getattr(estimator, name)) for name in KERNEL_PARAMS[estimator.kernel]]
@@ -103,12 +102,11 @@ class SharedRidgeKernel(JointFit):
     """
 
     name = "shared kernel of kernel ridge"
+    estimator_types = (KernelRidge,)
     max_candidates = 16
 
     def key(self, estimator: Any) -> Hashable | None:
         """Return all parameters but the penalty; None for precomputed kernels."""
-        if type(estimator) is not KernelRidge:
-            return None
         precomputed = isinstance(estimator.kernel, str) and estimator.kernel == "precomputed"
         return None if precomputed else params_key(estimator, "alpha")
 
@@ -152,14 +150,14 @@ def _support(models: list[Any]) -> tuple[Any, Floats]:
     )
     own_vectors = [model.support_vectors_ for model in models]
     is_sparse = sparse.issparse(own_vectors[0])
-    vectors = sparse.vstack(own_vectors, "csr") if is_sparse else np.vstack(own_vectors)
+    stacked = sparse.vstack(own_vectors, "csr") if is_sparse else np.vstack(own_vectors)
     columns = []
     for model in models:
         own = _pair_coefs(model) if hasattr(model, "classes_") else _dense_coefs(model).T
         full = np.zeros((len(indices), own.shape[1]))
         full[np.searchsorted(indices, model.support_)] = own
         columns.append(full)
-    return vectors[first], np.hstack(columns)
+    return stacked[first], np.hstack(columns)
 
 
 def _pair_coefs(model: Any) -> Floats:

@@ -34,11 +34,10 @@ class SharedNeighbors(JointFit):
     """
 
     name = "shared neighbors"
+    estimator_types = (KNeighborsClassifier, KNeighborsRegressor)
 
     def key(self, estimator: Any) -> Hashable | None:
         """Return all parameters but the number of neighbors and their weights."""
-        if type(estimator) not in (KNeighborsClassifier, KNeighborsRegressor):
-            return None
         weights = estimator.weights
         valid = weights is None or callable(weights) or weights in ("uniform", "distance")
         precomputed = isinstance(estimator.metric, str) and estimator.metric == "precomputed"

@@ -15,11 +15,10 @@ class SMIRPath(JointFit):
     """
 
     name = "SMIR path"
+    estimator_types = (SMIRClassifier,)
 
     def key(self, estimator: Any) -> Hashable | None:
         """Return the parameters of the kernel."""
-        if type(estimator) is not SMIRClassifier:
-            return None
         return params_key(estimator, "gamma", "offset", "prior")
 
     def fit(

@@ -15,12 +15,14 @@ from sklearn.metrics.pairwise import pairwise_kernels
 
 from leavezero._typing import AnyArray, Floats, Table
 from leavezero.leave_one_out._loo_method import LeaveOneOutMethod, LOOPredictions
-from leavezero.leave_one_out._newton import MAX_CELLS, TOO_LARGE, to_dense
 from leavezero.leave_one_out._training_data import (
+    MAX_CELLS,
+    TOO_LARGE,
     mismatch_error,
     nearly_equal,
     reject_weights,
     row_weights,
+    to_dense,
 )
 
 MIN_RECIPROCAL_CONDITION = 1e-13

@@ -15,18 +15,18 @@ from sklearn.linear_model import ElasticNet, Lasso
 from leavezero._typing import AnyArray, Floats, Table
 from leavezero.leave_one_out._loo_method import LeaveOneOutMethod, LOOPredictions
 from leavezero.leave_one_out._newton import (
-    MAX_CELLS,
-    TOO_LARGE,
     NewtonStep,
     append_constant,
     leverage_reason,
     newton_step,
-    to_dense,
 )
 from leavezero.leave_one_out._training_data import (
+    MAX_CELLS,
+    TOO_LARGE,
     mismatch_error,
     row_weights,
     target_values,
+    to_dense,
     training_rows,
 )
 

@@ -15,8 +15,11 @@ from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.utils import get_tags
 
 from leavezero._typing import AnyArray, Floats, Table
-from leavezero.leave_one_out._loo_method import LeaveOneOutMethod, LOOPredictions
-from leavezero.leave_one_out._registry import find_leave_one_out
+from leavezero.leave_one_out._loo_method import (
+    LeaveOneOutMethod,
+    LOOPredictions,
+    find_leave_one_out,
+)
 
 
 class PipelineMethod(LeaveOneOutMethod):

@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 from scipy import linalg, sparse
 
-from leavezero._typing import AnyArray, Floats
-from leavezero.leave_one_out._training_data import mismatch_error
+from leavezero._typing import Floats
+from leavezero.leave_one_out._training_data import MAX_CELLS, TOO_LARGE, mismatch_error, to_dense
 
-MAX_CELLS = 50_000_000  # floats in memory at the same time: 400 MB
 MIN_FLOPS = 2e10  # about a second; less is never too expensive
 MAX_COST = 100.0  # operations relative to a fit's, whose products take about 10 times longer each
 JITTER = 1e-12  # relative; changes only singular matrices
@@ -31,8 +30,6 @@ MAX_LEVERAGE = 0.98
 MAX_LEVERAGE_SEPARATED = 0.7  # if the model makes no error on its training rows
 MAX_DECREMENT = 0.01  # per coefficient; rows of another sample give about 1
 MAX_EXCESS = 10.0  # times the solver's own tolerance
-
-TOO_LARGE = "X is too large: more than 400 MB would be needed"
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,11 +59,6 @@ def size_reason(model: Any, X: Any, n_scores: int = 1) -> str | None:
     if n_flops > max(MIN_FLOPS, MAX_COST * fit_flops):
         return "the Newton step would take longer than several fits"
     return None
-
-
-def to_dense(X: Any) -> AnyArray:
-    """Return an array from an array or a sparse matrix."""
-    return np.asarray(X.toarray() if sparse.issparse(X) else X)
 
 
 def rotate_to_square(X: Any, coef: Floats) -> tuple[Floats, Floats]:

@@ -6,8 +6,7 @@ import numpy as np
 
 from leavezero._typing import AnyArray, Floats, Table
 from leavezero._warnings import warn_caller
-from leavezero.leave_one_out._loo_method import LOOPredictions
-from leavezero.leave_one_out._registry import find_leave_one_out
+from leavezero.leave_one_out._loo_method import LOOPredictions, find_leave_one_out
 
 
 def leave_one_out_predict(
@@ -33,7 +32,7 @@ def leave_one_out_predict(
         The training data of the estimator.
     method : "predict", "predict_proba" or "decision_function", default="predict"
         Which prediction to return.
-    sample_weight : array of shape (n_samples,), optional
+    sample_weight : array of shape (n_samples,) or None, default=None
         The weights of the fit.
 
     Returns

@@ -16,8 +16,10 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 from leavezero._typing import AnyArray, Bools, Floats, Ints, Table
 from leavezero.leave_one_out._loo_method import LeaveOneOutMethod, LOOPredictions, MethodName
-from leavezero.leave_one_out._newton import MAX_CELLS, TOO_LARGE, rotate_to_square
+from leavezero.leave_one_out._newton import rotate_to_square
 from leavezero.leave_one_out._training_data import (
+    MAX_CELLS,
+    TOO_LARGE,
     class_codes,
     mismatch_error,
     nearly_equal,

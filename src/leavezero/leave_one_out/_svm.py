@@ -1,23 +1,40 @@
-"""SVC, NuSVC, SVR and NuSVR: approximate leave-one-out by the span rule and a smoothed loss."""
+"""SVC, NuSVC, SVR and NuSVR: approximate leave-one-out by the span rule and a smoothed loss.
+
+Span rule: as its dual coefficient falls to zero, the decision value of support vector p falls at
+the rate S_p^2, its squared distance from the affine combinations of the free support vectors. If
+the other rows keep their state (free, at their bound, no support vector), it falls by the
+coefficient times S_p^2 (Vapnik and Chapelle 2000, theorem 3; Chapelle et al. 2002, equation 17).
+Rows that are no support vectors change nothing. If some other row becomes free on the way, the
+value falls more slowly from there on; the one such row with the largest effect is taken into
+account.
+
+Smoothed loss: in few columns some free support vectors span everything, and the span rule sees no
+change at all although the SVM would rest on other rows. There the Hessian is the density of rows at
+the points where the loss is not differentiable (Koo, Lee, Kim and Park 2008), estimated by a
+Gaussian kernel, and one Newton step gives the change.
+"""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
 from itertools import combinations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
+from scipy import linalg, sparse
+from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR
 
-from leavezero._typing import AnyArray, Floats, Ints, Table
+from leavezero._typing import AnyArray, Bools, Floats, Ints, Table
 from leavezero.leave_one_out._loo_method import LeaveOneOutMethod, LOOPredictions
-from leavezero.leave_one_out._newton import MAX_CELLS, to_dense
-from leavezero.leave_one_out._svm_span import BinarySVM, SVMKernel, decision_changes
+from leavezero.leave_one_out._newton import append_constant, newton_step
 from leavezero.leave_one_out._training_data import (
+    MAX_CELLS,
     class_codes,
     mismatch_error,
     nearly_equal,
     row_weights,
     target_values,
+    to_dense,
     training_rows,
 )
 
@@ -27,6 +44,95 @@ MIN_FREE, FEW_FREE = 3, 20  # free support vectors; measured against refits
 MAX_LOST = 0.15  # rows of an SVM with few free vectors that the span rule misclassifies
 FULL_KERNELS = ("rbf", "linear")  # few vectors do not span rbf, and linear is smoothed
 TOO_MANY = "the kernel of its support vectors would need more than 400 MB"
+JITTER = 1e-10
+TINY = 1e-300
+BLOCK = 256  # rows whose kernel is computed at the same time
+BLOCK_CELLS = 4_000_000
+MAX_IDLE = 20  # rows near the margin that may become support vectors
+NORMAL_IQR = 1.34  # interquartile range of a normal distribution in standard deviations
+
+
+@dataclass(frozen=True, eq=False)
+class BinarySVM:
+    """A two-class SVM or a regression; one entry per training row of it.
+
+    Parameters
+    ----------
+    rows : index in X.
+    dual_coef : signed dual coefficient.
+    free : dual coefficient between zero and its bound.
+    rise_limit, fall_limit : how far the decision value of a row that is not free may rise or fall
+        until it becomes a free support vector; infinite if it never does.
+    margin : how far the decision value may move to the wrong side before the row is misclassified;
+        infinite if it is already, 0 in a regression, where every change counts.
+    upper_bound : of the absolute dual coefficient.
+    distances : from the points where the loss is not differentiable, one column each.
+    """
+
+    rows: Ints
+    dual_coef: Floats
+    free: Bools
+    rise_limit: Floats
+    fall_limit: Floats
+    margin: Floats
+    upper_bound: Floats
+    distances: Floats
+
+    @property
+    def n_bounded(self) -> int:
+        """Number of support vectors at their bound."""
+        return int(((self.dual_coef != 0.0) & ~self.free).sum())
+
+    def take(self, which: Ints) -> "BinarySVM":
+        """Return the SVM with some of its rows."""
+        return BinarySVM(*(getattr(self, field.name)[which] for field in fields(self)))
+
+
+@dataclass(frozen=True, eq=False)
+class SVMKernel:
+    """Kernel of a fitted SVM between its training rows."""
+
+    model: Any
+    X: Any
+    gamma: float
+
+    @classmethod
+    def from_model(cls, model: Any, X: Any) -> "SVMKernel":
+        """Resolve gamma as the fit does."""
+        gamma = model.gamma
+        if gamma == "auto":
+            gamma = 1.0 / X.shape[1]
+        elif gamma == "scale":
+            squares = X.multiply(X) if sparse.issparse(X) else None
+            variance = X.var() if squares is None else squares.mean() - X.mean() ** 2
+            gamma = 1.0 / (X.shape[1] * variance) if variance != 0 else 1.0
+        return cls(model, X, float(gamma))
+
+    def between(self, left: Ints, right: Ints) -> Floats:
+        """Return the kernel of some rows with others."""
+        kernel, X = self.model.kernel, self.X
+        if not len(left) or not len(right):
+            return np.zeros((len(left), len(right)))
+        if isinstance(kernel, str) and kernel == "precomputed":
+            return to_dense(X[left][:, right])
+        if callable(kernel):
+            return np.asarray(kernel(X[left], X[right]))
+        params = {"gamma": self.gamma, "degree": self.model.degree, "coef0": self.model.coef0}
+        values = pairwise_kernels(X[left], X[right], metric=kernel, filter_params=True, **params)
+        return to_dense(values)
+
+    def diagonal(self, rows: Ints) -> Floats:
+        """Return the kernel of each row with itself."""
+        if self.model.kernel == "rbf":
+            return np.ones(len(rows))
+        blocks = np.split(rows, range(BLOCK, len(rows), BLOCK))
+        return np.concatenate([np.diagonal(self.between(block, block)) for block in blocks])
+
+    def decision_values(self, dual_coef: Floats) -> Floats:
+        """Return kernel sums over the support vectors for all rows, without intercept."""
+        rows, support = np.arange(self.X.shape[0]), self.model.support_
+        blocks = np.split(rows, range(BLOCK, len(rows), BLOCK))
+        return np.concatenate([self.between(block, support) @ dual_coef for block in blocks])
 
 
 class SVCMethod(LeaveOneOutMethod):
@@ -226,6 +332,175 @@ def _predictions(model: Any, scores: Floats) -> dict[str, AnyArray]:
     ovr = model.decision_function_shape == "ovr"
     best = (combined if model.break_ties and ovr else votes).argmax(axis=1)
     return {"predict": model.classes_[best], "decision_function": combined if ovr else scores}
+
+
+def is_smoothed(svm: BinarySVM, kernel: SVMKernel) -> bool:
+    """Return True for a linear SVM with fewer columns than rows, which may be spanned."""
+    return bool(kernel.model.kernel == "linear" and kernel.X.shape[1] < len(svm.rows))
+
+
+def decision_changes(svm: BinarySVM, kernel: SVMKernel) -> tuple[Floats, int]:
+    """Return by how much the decision value of each row falls when it is left out.
+
+    The span rule misses changes where free vectors span everything, the smoothed loss where the SVM
+    separates its rows, so that the larger change is used. The second value counts the rows that the
+    span rule misclassifies, 0 where the loss is smoothed.
+    """
+    smoothed = _smoothed_changes(svm, kernel)
+    if not svm.free.any():
+        return smoothed, 0
+    by_span, n_lost = _span_changes(svm, kernel)
+    changes = np.where(np.abs(smoothed) > np.abs(by_span), smoothed, by_span)
+    return changes, 0 if is_smoothed(svm, kernel) else n_lost
+
+
+def _smoothed_changes(svm: BinarySVM, kernel: SVMKernel) -> Floats:
+    n_rows, n_columns = len(svm.rows), kernel.X.shape[1]
+    width = _bandwidth(svm.distances[:, 0]) if is_smoothed(svm, kernel) else 0.0
+    if not width > 0.0:
+        return np.zeros(n_rows)
+    density = np.exp(-0.5 * (svm.distances / width) ** 2).sum(axis=1)
+    step = newton_step(
+        append_constant(kernel.X[svm.rows], 1.0),
+        np.zeros(n_rows),
+        -svm.dual_coef,
+        svm.upper_bound * density / (np.sqrt(2.0 * np.pi) * width),
+        np.append(np.ones(n_columns), 0.0),
+        np.zeros(n_columns + 1),
+    )
+    return -step.scores
+
+
+def _bandwidth(values: Floats) -> float:
+    """Return the bandwidth of a Gaussian density estimate (Silverman 1986, equation 3.31)."""
+    low, high = np.quantile(values, [0.25, 0.75])
+    spread, iqr = float(np.std(values)), float(high - low) / NORMAL_IQR
+    return 0.9 * (min(spread, iqr) if iqr > 0.0 else spread) * len(values) ** -0.2
+
+
+def _span_changes(svm: BinarySVM, kernel: SVMKernel) -> tuple[Floats, int]:
+    kept = _relevant_rows(svm)
+    part = svm.take(kept)
+    span = _Span.from_svm(part, kernel)
+    squares = np.concatenate([span.free_squares, span.other_squares])
+    diameter = 4.0 * float(np.abs(kernel.diagonal(part.rows)).max())  # bounds every squared span
+    falls = np.abs(part.dual_coef) * np.minimum(squares, diameter)
+    lost = np.flatnonzero((falls > 0.0) & (part.margin <= falls))
+    falls[lost] = np.maximum(falls[lost] - span.relief(lost), 0.0)
+    changes = np.zeros(len(svm.rows))
+    changes[kept] = np.sign(part.dual_coef) * falls
+    return changes, len(lost)
+
+
+def _relevant_rows(svm: BinarySVM) -> Ints:
+    """Return free support vectors first, then bounded ones, then the nearest other rows."""
+    idle = np.flatnonzero(svm.dual_coef == 0.0)
+    if len(idle) > MAX_IDLE:
+        limits = np.minimum(svm.rise_limit[idle], svm.fall_limit[idle])
+        idle = idle[np.argpartition(limits, MAX_IDLE)[:MAX_IDLE]]
+    bounded = np.flatnonzero(~svm.free & (svm.dual_coef != 0.0))
+    return np.concatenate([np.flatnonzero(svm.free), bounded, idle])
+
+
+@dataclass(frozen=True, eq=False)
+class _Span:
+    """Spans of an SVM whose rows are sorted as by ``_relevant_rows``.
+
+    With K the kernel of the free vectors, ``half`` is A with A'A = K^-1, ``sums`` K^-1 1 and
+    ``total`` 1'K^-1 1. ``projected`` is A times the kernel of free vectors with the others,
+    ``missing`` one minus the sums of the others' weights in combinations of free vectors.
+    ``own`` is the kernel of each other row with itself.
+    """
+
+    svm: BinarySVM
+    kernel: SVMKernel
+    half: Floats
+    sums: Floats
+    total: float
+    free_squares: Floats
+    projected: Floats
+    missing: Floats
+    own: Floats
+    other_squares: Floats
+
+    @classmethod
+    def from_svm(cls, svm: BinarySVM, kernel: SVMKernel) -> "_Span":
+        n_free = int(svm.free.sum())
+        free, others = svm.rows[:n_free], svm.rows[n_free:]
+        matrix = kernel.between(free, free)
+        diagonal = np.diag_indices_from(matrix)
+        matrix[diagonal] += JITTER * max(float(np.abs(matrix[diagonal]).mean()), TINY)
+        half = _inverse_root(matrix)
+        sums = half.sum(axis=1) @ half
+        total = float(sums.sum())
+        # 1 / S_p^2 is the diagonal of the inverse of K bordered by ones.
+        entries = np.einsum("ij,ij->j", half, half) - sums**2 / total
+        free_squares = 1.0 / np.maximum(entries, JITTER * np.abs(entries).max() + TINY)
+        projected = half @ kernel.between(free, others)
+        missing = 1.0 - half.sum(axis=1) @ projected
+        own = kernel.diagonal(others)
+        explained = np.einsum("ij,ij->j", projected, projected) - missing**2 / total
+        other_squares = np.maximum(own - explained, 0.0)
+        return cls(
+            svm, kernel, half, sums, total, free_squares, projected, missing, own, other_squares
+        )
+
+    def relief(self, lost: Ints) -> Floats:
+        """Return by how much less the values of some rows fall because another row becomes free.
+
+        As the dual coefficient a of p falls by t, the value of row q moves by t k_pq, k the part of
+        the kernel outside the span. Once q is free, at t_q, p falls at the rate
+        S_p^2 - k_pq^2 / S_q^2 for the rest of the way, a - t_q.
+        """
+        n_free, coefs = len(self.free_squares), self.svm.dual_coef
+        rise, fall = self.svm.rise_limit[n_free:], self.svm.fall_limit[n_free:]
+        relief = np.zeros(len(lost))
+        for part in self._blocks(lost):
+            rows = lost[part]
+            common, squares = (self._free_common if rows[0] < n_free else self._common)(rows)
+            coef = coefs[rows, None]
+            limits = np.where((common < 0.0) != (coef < 0.0), rise, fall)
+            squares = np.where(squares > JITTER * np.maximum(self.own, TINY), squares, np.inf)
+            reach = np.abs(common)
+            with np.errstate(invalid="ignore"):  # 0 / 0 of rows that never become free
+                reductions = (np.abs(coef) * reach - limits) * reach / squares
+            relief[part] = np.fmax.reduce(reductions, axis=1, initial=0.0)
+        return relief
+
+    def _blocks(self, lost: Ints) -> Iterator[slice]:
+        """Yield slices of bounded size, either of free rows or of others."""
+        n_free = int(np.searchsorted(lost, len(self.free_squares)))
+        size = max(1, BLOCK_CELLS // max(1, len(self.own)))
+        for first, last in ((0, n_free), (n_free, len(lost))):
+            for start in range(first, last, size):
+                yield slice(start, min(start + size, last))
+
+    def _free_common(self, rows: Ints) -> tuple[Floats, Floats]:
+        """Return k_pq and S_q^2 without p in the span, for free vectors p."""
+        weights = self.half[:, rows].T @ self.projected
+        weights += np.outer(self.sums[rows], self.missing) / self.total
+        squares = self.free_squares[rows, None]
+        return -weights * squares, self.other_squares + weights**2 * squares
+
+    def _common(self, rows: Ints) -> tuple[Floats, Floats]:
+        """Return k_pq and S_q^2 for support vectors p at their bound."""
+        which, others = rows - len(self.free_squares), self.svm.rows[len(self.free_squares) :]
+        common = self.kernel.between(self.svm.rows[rows], others)
+        common -= self.projected[:, which].T @ self.projected
+        common += np.outer(self.missing[which] / self.total, self.missing)
+        common[np.arange(len(rows)), which] = 0.0
+        return common, self.other_squares
+
+
+def _inverse_root(matrix: Floats) -> Floats:
+    """Return A with A'A the inverse, or the pseudo-inverse of a matrix that is not positive."""
+    try:
+        lower = linalg.cholesky(matrix, lower=True, check_finite=False)
+        return np.asarray(linalg.lapack.dtrtri(lower, lower=1)[0])
+    except linalg.LinAlgError:  # few columns, or a kernel that is not an inner product
+        values, vectors = np.linalg.eigh(matrix)
+        kept = values > values.max(initial=0.0) * JITTER * len(matrix)
+        return np.asarray((vectors[:, kept] / np.sqrt(values[kept])).T)
 
 
 METHODS = (SVCMethod(), SVRMethod())

@@ -4,10 +4,19 @@ from inspect import signature
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils import check_array
 from sklearn.utils.class_weight import compute_class_weight
 
 from leavezero._typing import AnyArray, Floats, Ints, Table
+
+MAX_CELLS = 50_000_000  # floats in memory at the same time: 400 MB
+TOO_LARGE = "X is too large: more than 400 MB would be needed"
+
+
+def to_dense(X: Any) -> AnyArray:
+    """Return an array from an array or a sparse matrix."""
+    return np.asarray(X.toarray() if sparse.issparse(X) else X)
 
 
 def mismatch_error(model: Any, why: str) -> ValueError:

@@ -1,0 +1,477 @@
+"""Tables of any container: rows, encoding as numeric arrays, and features for auxiliary models."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
+
+from leavezero._typing import AnyArray, Bools, Floats, Ints, Table
+
+
+def is_pandas(X: Table) -> bool:
+    """Return True for a pandas frame or series, without importing pandas."""
+    return hasattr(X, "iloc")
+
+
+def is_polars(X: Table) -> bool:
+    """Return True for a polars frame or series, without importing polars."""
+    return type(X).__module__.partition(".")[0] == "polars"
+
+
+def is_text(X: Table) -> bool:
+    """Return True for a sequence of documents: one string per row."""
+    if getattr(X, "ndim", 1) != 1 or sparse.issparse(X) or hasattr(X, "columns"):
+        return False
+    return hasattr(X, "__len__") and len(X) > 0 and all(isinstance(row, str) for row in X)
+
+
+def count_rows(X: Table) -> int:
+    """Return the number of rows of a table or array-like."""
+    if not hasattr(X, "shape") and not hasattr(X, "__len__"):
+        X = np.asarray(X)
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+
+
+def take_rows(X: Table, rows: slice | Ints) -> Table:
+    """Return some rows, without a copy if possible.
+
+    Examples
+    --------
+    >>> take_rows(["a", "b", "c"], slice(1, 3))
+    ['b', 'c']
+    """
+    if is_pandas(X):
+        return X.iloc[rows]
+    if isinstance(X, list | tuple) and not isinstance(rows, slice):
+        return [X[row] for row in rows]
+    if sparse.issparse(X) and X.format not in ("csr", "csc", "lil"):
+        return X.tocsr()[rows]  # the other formats do not support indexing
+    return X[rows] if hasattr(X, "__getitem__") else np.asarray(X)[rows]
+
+
+def stack_rows(parts: Sequence[Table]) -> Table:
+    """Concatenate tables of one format."""
+    first = parts[0]
+    if is_pandas(first):
+        import pandas as pd  # installed, since X is a frame
+
+        return pd.concat(parts, ignore_index=True)
+    if is_polars(first):
+        import polars as pl  # installed, since X is a frame
+
+        return pl.concat(parts)
+    if sparse.issparse(first):
+        return sparse.vstack(parts, format="csr")
+    if isinstance(first, list):
+        return [row for part in parts for row in part]
+    return np.concatenate(parts)
+
+
+def plain(value: Any) -> Any:
+    """Return a NumPy scalar as a Python value, for messages."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+MAX_CODES = 20  # distinct values of an integer column that holds codes
+ROWS_PER_CODE = 5  # mean number of rows per code, at least
+FIRST_ROWS = 1_000  # enough rows to see that most columns have more distinct values
+
+
+class ColumnKind(Enum):
+    """The meaning of the numbers of an encoded column."""
+
+    NUMBER = "number"
+    INTEGER = "integer"
+    CATEGORY = "category"
+    TIME = "time"
+
+
+@dataclass(frozen=True)
+class Column:
+    """How one column is encoded; missing values are NaN.
+
+    A category is encoded as its position in ``values``, the sorted distinct values. For integers,
+    ``values`` are the distinct values if these are few, frequent and not consecutive: codes.
+    """
+
+    kind: ColumnKind
+    dtype: Any
+    values: AnyArray | None = None
+
+
+@dataclass(frozen=True)
+class TableCodec:
+    """Encode a table as numbers, and decode numbers as such a table.
+
+    Every column becomes one column of float64. A sparse matrix stays sparse.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> codec = TableCodec.of(np.array([[1, 2], [3, 4]]))
+    >>> codec.decode(np.array([[2.0, 3.0]]), np.random.default_rng(0))
+    array([[2, 3]])
+    """
+
+    container: str
+    columns: tuple[Column, ...]
+    template: Any = None
+
+    @classmethod
+    def of(cls, X: Table, *, integer_floats: bool = False) -> "TableCodec":
+        """Read the columns of a frame, an array or a sparse matrix.
+
+        With ``integer_floats``, a float column without fractions is an integer column.
+        """
+        if is_pandas(X):
+            columns = tuple(_read_pandas(X.iloc[:, i], integer_floats) for i in range(X.shape[1]))
+            return cls("pandas", columns, X.iloc[:0])
+        if is_polars(X):
+            columns = tuple(_read_polars(X[name], integer_floats) for name in X.columns)
+            return cls("polars", columns, X.clear())
+        if not sparse.issparse(X) and X.dtype.kind == "O":
+            columns = tuple(_read_objects(X[:, i], integer_floats) for i in range(X.shape[1]))
+            return cls("objects", columns)
+        integer = X.dtype.kind in "iub"
+        if sparse.issparse(X):
+            column = Column(ColumnKind.INTEGER if integer else ColumnKind.NUMBER, X.dtype)
+            return cls("sparse", (column,) * X.shape[1])
+        cells = X.astype(np.float64, copy=False).T
+        columns = tuple(_read_numbers(c, X.dtype, integer, integer_floats) for c in cells)
+        return cls("array", columns)
+
+    @cached_property
+    def categorical(self) -> Bools:
+        """Mask of the columns that hold categories."""
+        return self._is(ColumnKind.CATEGORY)
+
+    @cached_property
+    def integer(self) -> Bools:
+        """Mask of the columns that hold integers only."""
+        return self._is(ColumnKind.INTEGER)
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether any column is not numeric."""
+        return any(c.kind in (ColumnKind.CATEGORY, ColumnKind.TIME) for c in self.columns)
+
+    def encode(self, X: Table) -> Any:
+        """Return a table of this format as an array, or as a sparse matrix if X is one."""
+        if self.container == "pandas":
+            cells = [_encode_pandas(X.iloc[:, i], c) for i, c in enumerate(self.columns)]
+        elif self.container == "polars":
+            cells = [_encode_polars(X[n], c) for n, c in zip(X.columns, self.columns, strict=True)]
+        elif self.container == "objects":
+            cells = [_encode_objects(X[:, i], c) for i, c in enumerate(self.columns)]
+        else:
+            return X.astype(np.float64, copy=False)
+        return np.column_stack(cells)
+
+    def decode(self, numbers: Any, rng: np.random.Generator | None) -> Table:
+        """Return numbers as a table of this format.
+
+        Integers are rounded at random, up with the probability of their fraction, which keeps
+        their mean and leaves no value outside the range of the values it lies between; codes are
+        rounded to one of the two nearest codes. Without integer columns no rng is needed.
+        """
+        if self.container == "sparse":
+            return self._decode_sparse(numbers, rng)
+        numbers = self._rounded(numbers, rng)
+        if self.container == "array":
+            dtype = self.columns[0].dtype
+            return _clip(numbers, dtype).astype(dtype, copy=False)
+        pairs = list(zip(numbers.T, self.columns, strict=True))
+        if self.container == "objects":
+            return np.column_stack([_decode_objects(*pair) for pair in pairs])
+        if self.container == "polars":
+            names = zip(self.template.columns, pairs, strict=True)
+            return type(self.template)([_decode_polars(name, *pair) for name, pair in names])
+        import pandas as pd  # installed, since X was a frame
+
+        frame = pd.concat([_decode_pandas(*pair) for pair in pairs], axis=1)
+        frame.columns = self.template.columns
+        return frame
+
+    def _rounded(self, numbers: Floats, rng: np.random.Generator | None) -> Floats:
+        if not self.integer.any():
+            return numbers
+        assert rng is not None
+        numbers = numbers.copy()
+        uniforms = rng.random((len(numbers), self.integer.sum()))
+        for i, uniform in zip(np.flatnonzero(self.integer), uniforms.T, strict=True):
+            numbers[:, i] = _round(numbers[:, i], self.columns[i], uniform)
+        return numbers
+
+    def _decode_sparse(self, numbers: Any, rng: np.random.Generator | None) -> Any:
+        matrix, dtype = numbers.tocsr(), self.columns[0].dtype
+        if self.integer.any():
+            assert rng is not None
+            matrix = matrix.copy()
+            matrix.data = _clip(np.floor(matrix.data + rng.random(len(matrix.data))), dtype)
+            matrix.eliminate_zeros()
+        return matrix.astype(dtype, copy=False)
+
+    def _is(self, kind: ColumnKind) -> Bools:
+        return np.array([column.kind is kind for column in self.columns])
+
+
+def _read_numbers(numbers: Floats, dtype: Any, integer: bool, integer_floats: bool) -> Column:
+    present = numbers[~np.isnan(numbers)]
+    if not integer and not (integer_floats and np.array_equal(present, np.rint(present))):
+        return Column(ColumnKind.NUMBER, dtype)
+    most = min(MAX_CODES, len(present) // ROWS_PER_CODE)
+    many = len(np.unique(present[:FIRST_ROWS])) > most
+    values = present[:0] if many else np.unique(present)
+    skips_values = len(values) > 1 and values[-1] - values[0] >= len(values)
+    codes = values if skips_values and len(values) <= most else None
+    return Column(ColumnKind.INTEGER, dtype, codes)
+
+
+def _round(numbers: Floats, column: Column, uniform: Floats) -> Floats:
+    """Round to one of the two nearest integers, or codes, with probability by distance."""
+    if column.values is None:
+        return np.floor(numbers + uniform)
+    upper = np.clip(np.searchsorted(column.values, numbers), 1, len(column.values) - 1)
+    low, high = column.values[upper - 1], column.values[upper]
+    rounded = np.where(numbers - low > uniform * (high - low), high, low)
+    return np.where(np.isnan(numbers), np.nan, rounded)
+
+
+def _clip(numbers: Floats, dtype: Any) -> Floats:
+    """Clip numbers to the range of a NumPy integer type; other types have none."""
+    if np.dtype(dtype).kind not in "iu":
+        return numbers
+    info = np.iinfo(dtype)
+    high = float(info.max)
+    if int(high) > info.max:  # float64 rounds the largest 64-bit integers up, beyond their type
+        high = float(np.nextafter(high, 0.0))
+    return np.clip(numbers, float(info.min), high)
+
+
+def _read_pandas(series: Any, integer_floats: bool) -> Column:
+    dtype = series.dtype
+    kind = getattr(dtype, "kind", "O")
+    if kind in "mM":
+        return Column(ColumnKind.TIME, dtype)
+    if not hasattr(dtype, "categories") and kind in "fiu":
+        numbers = series.to_numpy(dtype=np.float64, na_value=np.nan)
+        return _read_numbers(numbers, dtype, kind != "f", integer_floats)
+    return Column(ColumnKind.CATEGORY, dtype, _sorted_values(series.dropna().unique().tolist()))
+
+
+def _encode_pandas(series: Any, column: Column) -> Floats:
+    missing = series.isna().to_numpy()
+    if column.kind is ColumnKind.CATEGORY:
+        return _positions(series.tolist(), missing, column)
+    if column.kind is ColumnKind.TIME:
+        numbers = series.to_numpy(dtype=_time_code(column.dtype)).view(np.int64).astype(np.float64)
+    else:
+        numbers = series.to_numpy(dtype=np.float64, na_value=np.nan)
+    return np.where(missing, np.nan, numbers)
+
+
+def _decode_pandas(numbers: Floats, column: Column) -> Any:
+    import pandas as pd  # installed, since X was a frame
+
+    missing = np.isnan(numbers)
+    if column.kind is ColumnKind.CATEGORY:
+        return pd.Series(_values_at(numbers, missing, column, absent=None), dtype=column.dtype)
+    if column.kind is ColumnKind.TIME:
+        ticks = _clip(np.rint(np.nan_to_num(numbers)), np.int64).astype(np.int64)
+        ticks[missing] = np.iinfo(np.int64).min  # NaT
+        times = pd.Series(ticks.view(_time_code(column.dtype)))
+        zone = getattr(column.dtype, "tz", None)
+        return times if zone is None else times.dt.tz_localize("UTC").dt.tz_convert(zone)
+    if column.kind is ColumnKind.INTEGER:
+        numbers = _clip(numbers, getattr(column.dtype, "numpy_dtype", column.dtype))
+    return pd.Series(numbers).astype(column.dtype)
+
+
+def _read_polars(series: Any, integer_floats: bool) -> Column:
+    dtype = series.dtype
+    if dtype.is_numeric():
+        numbers = _polars_floats(series)
+        return _read_numbers(numbers, dtype, not dtype.is_float(), integer_floats)
+    if dtype.is_temporal():
+        return Column(ColumnKind.TIME, dtype)
+    values = _sorted_values(series.drop_nulls().unique().to_list())
+    return Column(ColumnKind.CATEGORY, dtype, values)
+
+
+def _encode_polars(series: Any, column: Column) -> Floats:
+    if column.kind is ColumnKind.CATEGORY:
+        return _positions(series.to_list(), series.is_null().to_numpy(), column)
+    return _polars_floats(series.to_physical() if column.kind is ColumnKind.TIME else series)
+
+
+def _polars_floats(series: Any) -> Floats:
+    import polars as pl  # installed, since X was a frame
+
+    return np.asarray(series.cast(pl.Float64).fill_null(np.nan).to_numpy())
+
+
+def _decode_polars(name: str, numbers: Floats, column: Column) -> Any:
+    import polars as pl  # installed, since X was a frame
+
+    missing = np.isnan(numbers)
+    if column.kind is ColumnKind.CATEGORY:
+        values = _values_at(numbers, missing, column, absent=None)
+        return pl.Series(name, values.tolist(), dtype=column.dtype)
+    present = np.where(missing, 0.0, numbers)
+    physical = pl.Series([], dtype=column.dtype).to_physical()
+    if column.kind is not ColumnKind.NUMBER:
+        present = _clip(np.rint(present), physical.to_numpy().dtype)
+    series = pl.Series(name, present).cast(physical.dtype).cast(column.dtype)
+    kept = pl.when(pl.Series(~missing)).then(pl.col(name)).otherwise(None).alias(name)
+    return series.to_frame().select(kept)[name]
+
+
+def _read_objects(column: AnyArray, integer_floats: bool) -> Column:
+    missing = _is_missing(column)
+    try:
+        numbers = column[~missing].astype(np.float64)
+    except (TypeError, ValueError):
+        values = _sorted_values(list(dict.fromkeys(column[~missing].tolist())))
+        return Column(ColumnKind.CATEGORY, object, values)
+    return _read_numbers(numbers, object, False, integer_floats)
+
+
+def _encode_objects(cells: AnyArray, column: Column) -> Floats:
+    missing = _is_missing(cells)
+    if column.kind is ColumnKind.CATEGORY:
+        return _positions(cells.tolist(), missing, column)
+    numbers = np.full(len(cells), np.nan)
+    numbers[~missing] = cells[~missing].astype(np.float64)
+    return numbers
+
+
+def _decode_objects(numbers: Floats, column: Column) -> AnyArray:
+    if column.kind is ColumnKind.CATEGORY:
+        return _values_at(numbers, np.isnan(numbers), column, absent=np.nan)
+    return numbers.astype(object)
+
+
+def _is_missing(cells: AnyArray) -> Bools:
+    return np.array([cell is None or cell != cell for cell in cells], dtype=bool)
+
+
+def _sorted_values(values: list[Any]) -> AnyArray:
+    """Return distinct values in an order that does not depend on the order of the rows."""
+    array = np.empty(len(values), dtype=object)
+    try:
+        array[:] = sorted(values)
+    except TypeError:  # values of types that cannot be compared
+        array[:] = sorted(values, key=lambda value: (type(value).__name__, repr(value)))
+    return array
+
+
+def _positions(cells: list[Any], missing: Bools, column: Column) -> Floats:
+    """Return the position of each cell among the column's values."""
+    assert column.values is not None
+    position = {value: float(i) for i, value in enumerate(column.values)}
+    pairs = zip(cells, missing, strict=True)
+    return np.array([np.nan if absent else position[cell] for cell, absent in pairs])
+
+
+def _values_at(numbers: Floats, missing: Bools, column: Column, absent: Any) -> AnyArray:
+    """Return the column's values at the given positions."""
+    assert column.values is not None
+    values = np.full(len(numbers), absent, dtype=object)
+    values[~missing] = column.values[np.rint(numbers[~missing]).astype(np.intp)]
+    return values
+
+
+def _time_code(dtype: Any) -> str:
+    """Return NumPy's code of a pandas time dtype, without its time zone."""
+    kind = "M8" if dtype.kind == "M" else "m8"
+    unit = getattr(dtype, "unit", None) or np.datetime_data(dtype)[0]
+    return f"{kind}[{unit}]"
+
+
+_MAX_CATEGORIES = 30  # per column; the rarer ones share one feature
+
+
+class Featurizer:
+    """Standardize numbers, one-hot encode categories, flag missing values; TF-IDF for text.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Featurizer().fit(np.array([[0.0], [2.0]])).transform(np.array([[4.0]]))
+    array([[3.]])
+    """
+
+    def fit(self, X: Table) -> Self:
+        """Learn the columns of a table."""
+        if is_text(X):
+            self._kind = "text"
+            self._vectorizer = TfidfVectorizer(
+                max_features=20_000, sublinear_tf=True, token_pattern=r"\S+"
+            ).fit(X)
+            return self
+        if sparse.issparse(X):
+            self._kind = "sparse"
+            self._scaler = MaxAbsScaler().fit(X)
+            return self
+        self._kind = "table"
+        X = _as_matrix(X)
+        self._codec = TableCodec.of(X)
+        cells = self._codec.encode(X)
+        self._categorical = self._codec.categorical
+        numbers = cells[:, ~self._categorical]
+        self._medians = _column_medians(numbers)
+        self._with_missing = np.isnan(numbers).any(axis=0)
+        self._scaler = StandardScaler().fit(self._imputed(numbers)) if numbers.shape[1] else None
+        if self._categorical.any():
+            self._encoder = OneHotEncoder(
+                handle_unknown="infrequent_if_exist",
+                max_categories=_MAX_CATEGORIES,
+                sparse_output=False,
+            ).fit(_category_codes(cells[:, self._categorical]))
+        return self
+
+    def transform(self, X: Table) -> Any:
+        """Return the features of rows of the same format."""
+        if self._kind == "text":
+            return self._vectorizer.transform(X)
+        if self._kind == "sparse":
+            return self._scaler.transform(X)
+        cells = self._codec.encode(_as_matrix(X))
+        parts: list[Floats] = []
+        if self._scaler is not None:
+            parts.append(self._scaler.transform(self._imputed(cells[:, ~self._categorical])))
+        if self._categorical.any():
+            one_hot = self._encoder.transform(_category_codes(cells[:, self._categorical]))
+            parts.append(one_hot / np.sqrt(2))  # the distance of two categories is 1
+        return np.hstack(parts)
+
+    def _imputed(self, numbers: Floats) -> Floats:
+        """Replace missing values by medians, and append a flag per column that has any."""
+        missing = np.isnan(numbers)
+        filled = np.where(missing, self._medians, numbers)
+        return np.hstack([filled, missing[:, self._with_missing].astype(np.float64)])
+
+
+def _as_matrix(X: Table) -> Table:
+    if is_pandas(X) or is_polars(X):
+        return X
+    matrix = np.asarray(X)
+    return matrix.reshape(len(matrix), -1)
+
+
+def _category_codes(cells: Floats) -> Floats:
+    """Return category positions; a missing value is a category of its own."""
+    return np.nan_to_num(cells, nan=-1.0)
+
+
+def _column_medians(numbers: Floats) -> Floats:
+    medians = np.zeros(numbers.shape[1])
+    known = ~np.isnan(numbers).all(axis=0)
+    medians[known] = np.nanmedian(numbers[:, known], axis=0)
+    return medians

@@ -1,0 +1,264 @@
+"""The commands and their options. Heavy packages are imported when a command runs."""
+
+import re
+import shlex
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from leavezero._version import __version__
+from leavezero.cli._messages import TableError
+from leavezero.cli._output import exit_codes, make_table, print_lines
+
+if TYPE_CHECKING:
+    from leavezero.cli._prepare_table import TableOptions
+
+app = typer.Typer(
+    help="Select a machine-learning model without cross-validation.",
+    epilog="With a table on disk, start with: leavezero select TABLE.csv --target COLUMN",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+checkpoint_app = typer.Typer(help="Checkpoint files of searches.", no_args_is_help=True)
+app.add_typer(checkpoint_app, name="checkpoint")
+
+_TABLE_HELP = "CSV, TSV, Parquet, Feather, Excel or JSON lines file."
+_TASK_HELP = (
+    "classification or regression. Default: strings, booleans and whole numbers with at most 20 "
+    "values are classes; other numbers are a regression target."
+)
+_MODELS_HELP = "Comma-separated: linear, svm, knn, bayes, tree, forest, boosting, lightgbm."
+_GRID_HELP = "TOML file with own models: a section [linear] with grid = {C = [0.5, 5]}."
+_AUGMENTER_HELP = (
+    "Generates the validation set: auto, mixup, neighbor-mixup, gaussian, gaussian-mixture, "
+    "copula, union, soft-labeled-copula."
+)
+_FINALISTS_HELP = "Cross-validate at most this many tied candidates; auto: if a check warns."
+_KEEP_HELP = "Use this column although it identifies rows; repeatable."
+_SEP_HELP = "Separator of a text file. Default: found in its first row."
+_CHECKPOINT_HELP = "File for finished candidates; the same command then continues."
+
+_Table = Annotated[Path, typer.Argument(metavar="TABLE", help=_TABLE_HELP)]
+_Target = Annotated[str | None, typer.Option(help="Column to predict; without it: list columns.")]
+_Task = Annotated[str | None, typer.Option(help=_TASK_HELP)]
+_Models = Annotated[str, typer.Option(help=_MODELS_HELP)]
+_Grid = Annotated[Path | None, typer.Option(help=_GRID_HELP)]
+_Metric = Annotated[
+    str | None, typer.Option(help="Scorer of scikit-learn. Default: accuracy or r2.")
+]
+_Augmenter = Annotated[str, typer.Option(help=_AUGMENTER_HELP)]
+_Finalists = Annotated[str | None, typer.Option(help=_FINALISTS_HELP)]
+_Keep = Annotated[list[str] | None, typer.Option(help=_KEEP_HELP)]
+_Drop = Annotated[list[str] | None, typer.Option(help="Drop this column; repeatable.")]
+_Sep = Annotated[str | None, typer.Option(help=_SEP_HELP)]
+_Decimal = Annotated[str, typer.Option(help="Decimal point of a text file.")]
+_Encoding = Annotated[str, typer.Option(help="Encoding of a text file.")]
+_Budget = Annotated[str | None, typer.Option(help="Time for the search, such as 90s, 10m or 2h.")]
+_Checkpoint = Annotated[Path | None, typer.Option(help=_CHECKPOINT_HELP)]
+_Jobs = Annotated[int, typer.Option(min=-1, help="Parallel workers; -1 for all cores.")]
+_Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Random seed.")]
+_Out = Annotated[Path | None, typer.Option(help="Output directory. Default: leavezero-TABLE.")]
+_Quiet = Annotated[bool, typer.Option("--quiet", help="Print errors only.")]
+_Json = Annotated[bool, typer.Option("--json", help="Print the results as JSON.")]
+_Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks of errors.")]
+_Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model.skops written by select.")]
+_OutFile = Annotated[Path | None, typer.Option(help="File to write: .csv, .tsv or .parquet.")]
+_Trusted = Annotated[list[str] | None, typer.Option(help="Type allowed in MODEL; repeatable.")]
+_Folds = Annotated[int, typer.Option(help="Folds of the cross-validation.")]
+_TestSize = Annotated[float, typer.Option(help="Share of the rows that is held out.")]
+_Quick = Annotated[bool, typer.Option("--quick", help="Only the two small data sets.")]
+_File = Annotated[Path, typer.Argument(help="The file that a search had as checkpoint.")]
+
+
+def _print_version(requested: bool) -> None:
+    if requested:
+        typer.echo(f"leavezero {__version__}")
+        raise typer.Exit
+
+
+_VersionOption = typer.Option(
+    "--version", callback=_print_version, is_eager=True, help="Print the version."
+)
+
+
+@app.callback()
+def _common(version: Annotated[bool, _VersionOption] = False) -> None:
+    """Select a machine-learning model without cross-validation."""
+
+
+@app.command()
+def select(
+    context: typer.Context,
+    table: _Table,
+    target: _Target = None,
+    task: _Task = None,
+    models: _Models = "",
+    grid: _Grid = None,
+    metric: _Metric = None,
+    augmenter: _Augmenter = "auto",
+    cv_finalists: _Finalists = None,
+    keep: _Keep = None,
+    drop: _Drop = None,
+    sep: _Sep = None,
+    decimal: _Decimal = ".",
+    encoding: _Encoding = "utf-8",
+    time_budget: _Budget = None,
+    checkpoint: _Checkpoint = None,
+    jobs: _Jobs = -1,
+    seed: _Seed = 0,
+    out: _Out = None,
+    quiet: _Quiet = False,
+    as_json: _Json = False,
+    debug: _Debug = False,
+) -> None:
+    """Select a model for a column of a table; write model, report and metadata."""
+    with exit_codes(debug):
+        from leavezero.cli._select_command import run_select
+
+        options = _table_options(context)
+        finished = run_select(table, options, out=out, quiet=quiet, as_json=as_json)
+    if not finished:
+        raise typer.Exit(1)
+
+
+@app.command()
+def predict(
+    model: _Model,
+    table: _Table,
+    out: _OutFile = None,
+    sep: _Sep = None,
+    decimal: _Decimal = ".",
+    encoding: _Encoding = "utf-8",
+    trusted: _Trusted = None,
+    quiet: _Quiet = False,
+    as_json: _Json = False,
+    debug: _Debug = False,
+) -> None:
+    """Add predictions, and probabilities of classes if available, to a table."""
+    with exit_codes(debug):
+        from leavezero.cli._predict_command import run_predict
+        from leavezero.cli._read_table import ReadOptions
+
+        reading, types = ReadOptions(sep, decimal, encoding), tuple(trusted or ())
+        run_predict(model, table, reading, out=out, trusted=types, quiet=quiet, as_json=as_json)
+
+
+@app.command()
+def compare(
+    context: typer.Context,
+    table: _Table,
+    target: _Target = None,
+    cv: _Folds = 10,
+    test_size: _TestSize = 0.3,
+    task: _Task = None,
+    models: _Models = "",
+    grid: _Grid = None,
+    metric: _Metric = None,
+    augmenter: _Augmenter = "auto",
+    cv_finalists: _Finalists = None,
+    keep: _Keep = None,
+    drop: _Drop = None,
+    sep: _Sep = None,
+    decimal: _Decimal = ".",
+    encoding: _Encoding = "utf-8",
+    jobs: _Jobs = -1,
+    seed: _Seed = 0,
+    out: _Out = None,
+    quiet: _Quiet = False,
+    as_json: _Json = False,
+    debug: _Debug = False,
+) -> None:
+    """Compare leave-zero-out with cross-validation on held-out rows of a table."""
+    with exit_codes(debug):
+        from leavezero.cli._compare_command import run_compare
+
+        options = _table_options(context)
+        finished = run_compare(
+            table, options, cv=cv, test_size=test_size, out=out, quiet=quiet, as_json=as_json
+        )
+    if not finished:
+        raise typer.Exit(1)
+
+
+@app.command()
+def demo(seed: _Seed = 0, quick: _Quick = False, jobs: _Jobs = -1) -> None:
+    """Compare leave-zero-out with 10-fold cross-validation on bundled data."""
+    from leavezero.cli._demo import run_demo
+
+    run_demo(seed=seed, quick=quick, n_jobs=jobs)
+
+
+@checkpoint_app.command("show")
+def checkpoint_show(file: _File) -> None:
+    """Show which search a checkpoint belongs to and what has finished; the file is only read."""
+    with exit_codes():
+        from leavezero.cli._search_table import read_checkpoint
+
+        parts, rows, n_damaged = read_checkpoint(file)
+        print_lines(
+            [
+                make_table("Search", ("part", "value"), (), parts.items()),
+                make_table("Finished", ("candidate", "score or error"), ("seconds",), rows),
+                f"{len(rows)} finished, {n_damaged} damaged",
+            ]
+        )
+
+
+def _command_line(context: typer.Context) -> str:
+    """Return the command with the options that the user has given."""
+    words = ["leavezero", str(context.info_name)]
+    for parameter in context.command.params:
+        name, value = str(parameter.name), context.params.get(str(parameter.name))
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            flag = [] if parameter.param_type_name == "argument" else parameter.opts[:1]
+            for one in value if isinstance(value, list | tuple) else [value]:
+                words += [*flag] if one is True else [*flag, str(one)]
+    return shlex.join(words)
+
+
+def _table_options(context: typer.Context) -> "TableOptions":
+    """Return the options of a command after checks."""
+    params: dict[str, Any] = context.params
+    from leavezero.cli._prepare_table import TableOptions
+    from leavezero.cli._read_table import ReadOptions, open_table
+
+    given = {one.name: params[one.name] for one in fields(TableOptions) if one.name in params}
+    if given["target"] is None:
+        reading = ReadOptions(given["sep"], given["decimal"], given["encoding"])
+        names = ", ".join(map(repr, open_table(params["table"], reading).names))
+        raise TableError(f"--target is required. Columns of {params['table']}: {names}.")
+    if given["jobs"] == 0:
+        raise TableError("--jobs must be a positive number, or -1 for all cores, got 0.")
+    given["models"] = tuple(name.strip() for name in given["models"].split(",") if name.strip())
+    given["cv_finalists"] = _parse_finalists(given["cv_finalists"])
+    given["time_budget"] = _parse_seconds(given.get("time_budget"))
+    given |= {name: tuple(given[name] or ()) for name in ("keep", "drop")}
+    return TableOptions(**given, command=_command_line(context))
+
+
+def _parse_finalists(text: str | None) -> int | str | None:
+    if text is None or text == "auto":
+        return text
+    if text.isdecimal() and int(text) > 0:
+        return int(text)
+    raise TableError(f"--cv-finalists must be a positive whole number or auto, got {text!r}.")
+
+
+def _parse_seconds(text: str | None) -> float | None:
+    """Return seconds.
+
+    Examples
+    --------
+    >>> _parse_seconds("1.5m")
+    90.0
+    """
+    if text is None:
+        return None
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smh]?)", text.strip().lower(), re.ASCII)
+    if found is None or float(found[1]) == 0:
+        raise TableError(f"--time-budget must be a duration such as 90s, 10m or 2h, got {text!r}.")
+    return float(found[1]) * {"": 1, "s": 1, "m": 60, "h": 3_600}[found[2]]

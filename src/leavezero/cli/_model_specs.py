@@ -1,0 +1,219 @@
+"""The models that are tried, with their grids: built-in ones and those of a grid file."""
+
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.base import is_classifier, is_regressor
+from sklearn.compose import ColumnTransformer
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.linear_model import BayesianRidge, LogisticRegression, Ridge
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.svm import SVC, SVR
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from skrub import tabular_pipeline
+
+from leavezero._typing import AnyArray
+from leavezero.cli._messages import BASELINE, TableError, did_you_mean
+
+Grid = Mapping[str, Sequence[Any]]
+
+_C = (0.01, 0.1, 1.0, 10.0, 100.0)
+_SVM_GRID: Grid = {"C": (0.1, 1.0, 10.0, 100.0), "gamma": ("scale", 0.01, 0.1)}
+_KNN_GRID: Grid = {"n_neighbors": (1, 3, 5, 9, 15, 31)}
+_FOREST_GRID: Grid = {"max_features": ("sqrt", 0.5), "min_samples_leaf": (1, 5)}
+_BOOSTING_GRID: Grid = {"learning_rate": (0.05, 0.15), "max_leaf_nodes": (7, 31)}
+_LIGHTGBM_GRID: Grid = {"learning_rate": (0.05, 0.15), "num_leaves": (7, 31)}
+_TREE_GRID: Grid = {"max_depth": (3, 6, None), "min_samples_leaf": (1, 5, 20)}
+_BOOSTING: dict[str, Any] = {
+    "max_iter": 150,
+    "early_stopping": False,  # it would hold rows out
+    "categorical_features": "from_dtype",
+}
+_LIGHTGBM: dict[str, Any] = {"n_estimators": 150, "n_jobs": 1, "verbose": -1}
+
+
+@dataclass(frozen=True)
+class ModelSpec:
+    """An estimator, its grid, and the number of rows up to which it is tried by default."""
+
+    make: Callable[[], Any]
+    grid: Grid
+    max_rows: int | None = None
+
+
+def _lightgbm(name: str) -> Any:
+    return getattr(import_module("lightgbm"), name)(**_LIGHTGBM)
+
+
+MODELS: dict[str, dict[str, ModelSpec]] = {
+    "classification": {
+        "linear": ModelSpec(partial(LogisticRegression, max_iter=1_000), {"C": _C}),
+        "svm": ModelSpec(SVC, _SVM_GRID, 10_000),
+        "knn": ModelSpec(KNeighborsClassifier, _KNN_GRID, 50_000),
+        "bayes": ModelSpec(GaussianNB, {"var_smoothing": (1e-9, 1e-3, 1e-1)}),
+        "tree": ModelSpec(DecisionTreeClassifier, _TREE_GRID),
+        "forest": ModelSpec(partial(RandomForestClassifier, 200), _FOREST_GRID),
+        "boosting": ModelSpec(partial(HistGradientBoostingClassifier, **_BOOSTING), _BOOSTING_GRID),
+        "lightgbm": ModelSpec(partial(_lightgbm, "LGBMClassifier"), _LIGHTGBM_GRID),
+    },
+    "regression": {
+        "linear": ModelSpec(Ridge, {"alpha": _C}),
+        "svm": ModelSpec(SVR, _SVM_GRID, 10_000),
+        "knn": ModelSpec(KNeighborsRegressor, _KNN_GRID, 50_000),
+        "bayes": ModelSpec(BayesianRidge, {}),
+        "tree": ModelSpec(DecisionTreeRegressor, _TREE_GRID),
+        "forest": ModelSpec(partial(RandomForestRegressor, 200), _FOREST_GRID),
+        "boosting": ModelSpec(partial(HistGradientBoostingRegressor, **_BOOSTING), _BOOSTING_GRID),
+        "lightgbm": ModelSpec(partial(_lightgbm, "LGBMRegressor"), _LIGHTGBM_GRID),
+    },
+}
+
+
+def build_candidates(
+    X: Any,
+    task: str,
+    y: AnyArray,
+    *,
+    models: Sequence[str] = (),
+    own: Mapping[str, ModelSpec] | None = None,
+    seed: int = 0,
+) -> tuple[dict[str, tuple[Any, dict[str, list[Any]]]], list[str]]:
+    """Return a pipeline and a grid for each model, and notices on models that are left out.
+
+    Without ``models`` these are the user's own or, if there are none, all built-in ones that the
+    number of rows allows. A baseline that ignores X is always among them.
+
+    Examples
+    --------
+    >>> X = pd.DataFrame({"a": [1.0, 2.0] * 10})
+    >>> found, _ = build_candidates(X, "regression", X["a"].to_numpy(), models=["linear"])
+    >>> found["linear"][1]
+    {'model__alpha': [0.01, 0.1, 1.0, 10.0, 100.0]}
+    """
+    known = {
+        name: spec
+        for name, spec in MODELS[task].items()
+        if name != "lightgbm" or find_spec("lightgbm") is not None
+    }
+    chosen, notices = dict(own or {}), []
+    for name in models or (() if own else known):
+        if name not in known:
+            raise TableError(
+                f"--models must name models, got {name!r}. {did_you_mean(name, list(known))}"
+            )
+        limit = known[name].max_rows
+        if not models and limit is not None and len(y) > limit:
+            notices.append(
+                f"{name} is left out, because it is slow with more than {limit:,} rows. Name it in "
+                "--models to try it."
+            )
+        else:
+            chosen.setdefault(name, known[name])
+    built = {name: _build(spec, X, y, seed) for name, spec in chosen.items()}
+    dummy = DummyClassifier(strategy="prior") if task == "classification" else DummyRegressor()
+    return built | {BASELINE: (Pipeline([("model", dummy)]), {})}, notices
+
+
+def read_grid_file(path: Path, task: str) -> dict[str, ModelSpec]:
+    """Return the models of a TOML file, which has one table per model.
+
+    A table named as a built-in model replaces its ``grid`` and sets ``params``; any other table
+    names an ``estimator`` by its import path.
+    """
+    try:
+        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise TableError(f"--grid {str(path)!r} cannot be read: {error.strerror}.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise TableError(f"--grid {path} is not valid TOML: {error}.") from error
+    if not tables:
+        raise TableError(f"--grid {path} names no model. Add [linear] and grid = {{C = [1]}}.")
+    return {name: _read_spec(name, table, task, path) for name, table in tables.items()}
+
+
+def _build(spec: ModelSpec, X: Any, y: AnyArray, seed: int) -> tuple[Any, dict[str, list[Any]]]:
+    model, grid = spec.make(), dict(spec.grid)
+    if spec is MODELS["regression"]["svm"]:
+        scale = float(f"{np.std(y):.2g}")  # C and epsilon are in units of the target
+        model.set_params(epsilon=0.1 * scale)
+        grid["C"] = [value * scale for value in grid["C"]]
+    if "n_neighbors" in grid:
+        grid["n_neighbors"] = [k for k in grid["n_neighbors"] if k < len(y)]
+    pipeline = _make_pipeline(model, X)
+    # both searches of a comparison fit the same models, and candidates share fitted steps
+    unset = [
+        name
+        for name, value in pipeline.get_params().items()
+        if name.rpartition("__")[2] == "random_state" and value is None
+    ]
+    pipeline.set_params(**dict.fromkeys(unset, seed))
+    return pipeline, {f"model__{name}": list(values) for name, values in grid.items()}
+
+
+def _make_pipeline(model: Any, X: Any) -> Pipeline:
+    """Return skrub's pipeline for a model; numeric columns of X bypass its vectorizer.
+
+    X is cleaned already, and the vectorizer takes milliseconds per column and call.
+    """
+    (_, vectorizer), *others = tabular_pipeline(model).steps[:-1]
+    names = [name for name in X.columns if not pd.api.types.is_numeric_dtype(X[name].dtype)]
+    steps = list(others)
+    if names:
+        columns = ColumnTransformer([("vectorize", vectorizer, names)], remainder="passthrough")
+        steps.insert(0, ("columns", columns.set_output(transform="pandas")))
+    if type(model).__module__.startswith("lightgbm"):
+        steps.append(("array", FunctionTransformer(np.asarray)))  # it rejects some column names
+    return Pipeline([*steps, ("model", model)])
+
+
+def _read_spec(name: str, table: Any, task: str, path: Path) -> ModelSpec:
+    where = f"[{name}] in {path}"
+    keys = {"estimator", "params", "grid"}
+    if not isinstance(table, dict) or not set(table) <= keys:
+        raise TableError(f"{where} must be a table of {', '.join(sorted(keys))}, got {table!r}.")
+    grid, params = table.get("grid", {}), table.get("params", {})
+    if not isinstance(grid, dict) or not all(isinstance(v, list) and v for v in grid.values()):
+        raise TableError(f"grid of {where} must have a list for each parameter, got {grid!r}.")
+    if "estimator" in table:
+        module, _, attribute = str(table["estimator"]).rpartition(".")
+        try:
+            spec = ModelSpec(getattr(import_module(module), attribute), grid)
+        except (ImportError, AttributeError, ValueError) as error:
+            raise TableError(
+                f"estimator of {where} must be the import path of a class, such as "
+                f'"sklearn.svm.NuSVC", got {table["estimator"]!r}.'
+            ) from error
+    elif name in MODELS[task]:
+        spec = replace(MODELS[task][name], grid=grid or MODELS[task][name].grid)
+    else:
+        raise TableError(
+            f"{where} is not a built-in model and requires an estimator, such as "
+            'estimator = "sklearn.svm.NuSVC".'
+        )
+    fits = is_classifier if task == "classification" else is_regressor
+    try:
+        model = spec.make().set_params(**params)
+        usable = hasattr(model, "fit") and fits(model)
+        model.set_params(**{one: values[0] for one, values in grid.items()})
+    except (TypeError, ValueError, AttributeError) as error:
+        raise TableError(f"The estimator of {where} cannot be created: {error}") from error
+    if not usable:
+        raise TableError(f"The estimator of {where} cannot do {task}. Use another, or set --task.")
+    return replace(spec, make=lambda: spec.make().set_params(**params))

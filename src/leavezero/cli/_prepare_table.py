@@ -1,0 +1,270 @@
+"""From a table on disk to features, a target, a metric and candidates."""
+
+import re
+import shlex
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, cast
+
+import numpy as np
+import pandas as pd
+from sklearn import metrics
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from skrub import Cleaner
+
+from leavezero._typing import AnyArray, Bools
+from leavezero.cli._messages import TableError, counted, did_you_mean
+from leavezero.cli._model_specs import build_candidates, read_grid_file
+from leavezero.cli._read_table import (
+    Kind,
+    ReadOptions,
+    TableFile,
+    column_kind,
+    is_missing,
+    open_table,
+    to_features,
+)
+
+Task = Literal["classification", "regression"]
+
+MIN_ROWS = 10
+_MAX_CLASS_NUMBERS = 20  # whole numbers with at most this many values are classes
+_MIN_KEY_ROWS = 20  # with fewer rows all values may differ by chance
+_TEXT_WORDS = 4  # words per cell, on average, from which strings are text and not keys
+_ID_NAME = re.compile(r"(.*[_\W])?(id|uuid|guid|index|key|rownum|row)|.*[a-z]ID")
+_POSITIVE_CLASS_METRICS = ("f1", "precision", "recall", "jaccard")
+
+
+@dataclass(frozen=True)
+class TableOptions:
+    """The options of ``select`` and ``compare``, named as on the command line."""
+
+    target: str
+    task: str | None = None
+    models: tuple[str, ...] = ()
+    grid: Path | None = None
+    metric: str | None = None
+    augmenter: str = "auto"
+    cv_finalists: int | str | None = None
+    keep: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+    sep: str | None = None
+    decimal: str = "."
+    encoding: str = "utf-8"
+    time_budget: float | None = None  # seconds
+    checkpoint: Path | None = None
+    jobs: int = 1
+    seed: int = 0
+    command: str = ""  # the whole command line
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """The column to predict: ``values`` of the rows in which it is ``known``."""
+
+    name: str
+    task: Task
+    reason: str
+    values: AnyArray
+    known: Bools
+
+    @property
+    def classes(self) -> list[Any] | None:
+        """The sorted classes; None for regression."""
+        return np.unique(self.values).tolist() if self.task == "classification" else None
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedTable:
+    """Everything that is decided before the first fit."""
+
+    file: TableFile
+    X: Any
+    target: Target
+    kinds: dict[str, Kind]  # of the columns that are used, as read
+    dropped: dict[str, str]  # reasons
+    cleaner: Any
+    candidates: dict[str, tuple[Any, dict[str, list[Any]]]]
+    metric: str
+    scoring: Any
+    notices: list[str]
+
+
+def prepare_table(path: Path, options: TableOptions) -> PreparedTable:
+    """Read a table, decide task, columns and metric, and build the candidates."""
+    file = open_table(path, ReadOptions(options.sep, options.decimal, options.encoding))
+    _check_names("--target", [options.target], file.names)
+    features = [name for name in file.names if name != options.target]
+    _check_names("--keep", options.keep, features)
+    _check_names("--drop", options.drop, features)
+    frame = file.read()
+    target = find_target(frame[options.target], options.task)
+    metric, scoring, metric_notices = find_metric(options.metric, target)
+    X, kinds, dropped, cleaner = _clean(frame[features], target, options)
+    own = {} if options.grid is None else read_grid_file(options.grid, target.task)
+    candidates, skipped = build_candidates(
+        X, target.task, target.values, models=options.models, own=own, seed=options.seed
+    )
+    of_classes = "" if target.classes is None else f" with {len(target.classes)} classes"
+    notices = [f"Task: {target.task} of {target.name!r}{of_classes} ({target.reason})."]
+    n_missing = int((~target.known).sum())
+    if n_missing:
+        notices.append(f"Left out: {counted(n_missing, 'row')} without a value in {target.name!r}.")
+    notices += [f"Column {name!r} is dropped: {reason}." for name, reason in dropped.items()]
+    notices += [*skipped, *metric_notices]
+    return PreparedTable(
+        file, X, target, kinds, dropped, cleaner, candidates, metric, scoring, notices
+    )
+
+
+def find_target(column: Any, task: str | None = None) -> Target:
+    """Return the target and its task.
+
+    Strings and booleans are classes, and so are whole numbers with at most 20 distinct values;
+    all other numbers are a regression target. ``task`` overrides this.
+
+    Examples
+    --------
+    >>> target = find_target(pd.Series([0.5, 1.5, None] * 5, name="y"))
+    >>> target.task, target.reason, len(target.values)
+    ('regression', 'its values are not all whole numbers', 10)
+    """
+    if task not in (None, "classification", "regression"):
+        raise TableError(f"--task must be classification or regression, got {task!r}.")
+    name, kind, known = str(column.name), column_kind(column), ~is_missing(column)
+    present = column[known]
+    if len(present) < MIN_ROWS or present.nunique() == 1:
+        raise TableError(
+            f"The target must have a value in at least {MIN_ROWS} rows and two different values; "
+            f"{name!r} has {counted(len(present), 'value')}, {present.nunique()} different."
+        )
+    if kind != "number" and task != "classification" and _is_date(present):
+        raise TableError(
+            f"The target must hold classes or numbers; {name!r} holds dates. Derive a number or a "
+            "class from them, or use --task classification for one class per date."
+        )
+    whole = kind == "number" and bool((present == present.round()).all())
+    if task is not None:
+        reason = "set by --task"
+    elif kind != "number":
+        task, reason = "classification", f"its values are {kind}s"
+    elif not whole:
+        task, reason = "regression", "its values are not all whole numbers"
+    else:
+        n_values = present.nunique()
+        task = "classification" if n_values <= _MAX_CLASS_NUMBERS else "regression"
+        reason = f"it has {n_values:,} different whole numbers"
+    values = _class_values(present, whole) if task == "classification" else _numbers(present, name)
+    return Target(name, cast(Task, task), reason, values, known)
+
+
+def find_metric(name: str | None, target: Target) -> tuple[str, Any, list[str]]:
+    """Return a metric's name, what a search takes as ``scoring``, and notices."""
+    name = name or ("accuracy" if target.task == "classification" else "r2")
+    if name not in metrics.get_scorer_names():
+        advice = did_you_mean(name, metrics.get_scorer_names())
+        raise TableError(f"--metric must be a scorer of scikit-learn, got {name!r}. {advice}")
+    classes = target.classes
+    if classes is not None and len(classes) == 2 and name in _POSITIVE_CLASS_METRICS:
+        score = getattr(metrics, f"{name}_score")
+        scorer = metrics.make_scorer(score, pos_label=classes[1], zero_division=0)
+        return name, scorer, [f"The positive class of {name} is {classes[1]!r}."]
+    reason = metric_failure(name, target.task, target.values, target.values)
+    if reason:
+        known = "accuracy, f1_macro or neg_log_loss" if classes else "r2 or max_error"
+        raise TableError(
+            f"--metric {name} cannot be used for this {target.task}: {reason} Use {known}, for "
+            "example."
+        )
+    return name, name, []
+
+
+def metric_failure(scoring: Any, task: Task, y_train: AnyArray, y_test: AnyArray) -> str | None:
+    """Return why a metric has no value for a constant model; None if it has one."""
+    model = DummyClassifier(strategy="prior") if task == "classification" else DummyRegressor()
+    model.fit(np.zeros((len(y_train), 1)), y_train)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            score = metrics.get_scorer(scoring)(model, np.zeros((len(y_test), 1)), y_test)
+    except (AttributeError, ValueError) as error:
+        return f"{str(error).partition(chr(10))[0].rstrip('.')}."
+    return None if np.isfinite(score) else "its value is not finite."
+
+
+def _check_names(option: str, names: Iterable[str], known: list[str]) -> None:
+    for name in names:
+        if name not in known:
+            advice = did_you_mean(name, known)
+            raise TableError(f"{option} must be a column of the table, got {name!r}. {advice}")
+
+
+def _clean(
+    frame: Any, target: Target, options: TableOptions
+) -> tuple[Any, dict[str, Kind], dict[str, str], Any]:
+    """Return the cleaned features, their kinds as read, why others are dropped, and the cleaner."""
+    dropped = dict.fromkeys(options.drop, "named by --drop")
+    kinds = {name: column_kind(frame[name]) for name in frame.columns if name not in dropped}
+    features = to_features(frame, kinds)
+    rows = features.loc[target.known].reset_index(drop=True)
+    found = Cleaner(drop_if_constant=True).fit_transform(rows)
+    for name in kinds:
+        if name not in found.columns:
+            known = rows[name].notna().any()
+            dropped[name] = "all values are equal" if known else "all values are missing"
+        elif name not in options.keep and (reason := _identifies_rows(features[name], found[name])):
+            dropped[name] = f"{reason}; use it with --keep {shlex.quote(name)}"
+    kinds = {name: kind for name, kind in kinds.items() if name not in dropped}
+    if not kinds:
+        reasons = "; ".join(f"{name!r}: {reason}" for name, reason in list(dropped.items())[:3])
+        raise TableError(f"No column is left to predict {target.name!r} from: {reasons}.")
+    cleaner = Cleaner()  # only of columns that a table to predict must have
+    return cleaner.fit_transform(rows[list(kinds)]), kinds, dropped, cleaner
+
+
+def _identifies_rows(column: Any, cleaned: Any) -> str | None:
+    """Return why a column is a key or a row number; None if it is not."""
+    n_rows = len(column)
+    if n_rows < _MIN_KEY_ROWS or column.nunique() < n_rows:
+        return None
+    if pd.api.types.is_integer_dtype(column.dtype):
+        # consecutive in any order, so that a shuffled table is recognized too
+        if int(column.max()) - int(column.min()) == n_rows - 1:
+            return "its values number the rows"
+        names = (column.name, column.name.lower())
+        return "its name and values identify rows" if any(map(_ID_NAME.fullmatch, names)) else None
+    if column_kind(cleaned) != "string" or cleaned.str.count(r"\S+").mean() >= _TEXT_WORDS:
+        return None
+    return f"all values are different strings, such as {cleaned.iloc[0]!r}"
+
+
+def _is_date(present: Any) -> bool:
+    return column_kind(Cleaner().fit_transform(present.to_frame("y"))["y"]) == "datetime"
+
+
+def _numbers(present: Any, name: str) -> AnyArray:
+    values = to_features(present.to_frame("y"), {"y": "number"})["y"].to_numpy(np.float64)
+    wrong = np.flatnonzero(~np.isfinite(values))
+    if len(wrong):
+        raise TableError(
+            f"A regression target must hold finite numbers; {name!r} has "
+            f"{str(present.iloc[wrong[0]])!r}. Use --task classification, or fix the column."
+        )
+    return np.asarray(values)
+
+
+def _class_values(present: Any, whole: bool) -> AnyArray:
+    """Return whole numbers as integers and all other labels as strings."""
+    if whole:
+        values = present.to_numpy(dtype=np.int64)
+    else:
+        values = np.array([str(label).strip() for label in present], dtype=str)
+    n_classes = len(np.unique(values))
+    if n_classes > max(_MAX_CLASS_NUMBERS, len(values) / 3):
+        raise TableError(
+            f"A class requires about three rows; the target has {n_classes:,} classes in "
+            f"{len(values):,} rows. Use another column, or --task regression for numbers."
+        )
+    return np.asarray(values)

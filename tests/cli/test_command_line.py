@@ -1,0 +1,95 @@
+"""The command itself: help, version, demo, exit codes and imports."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from leavezero import __version__
+from leavezero.cli import _main, _output
+from leavezero.cli._commands import _parse_seconds, app
+from leavezero.cli._messages import TableError
+from leavezero.cli._model_specs import MODELS
+
+runner = CliRunner()
+
+
+def test_help_names_commands_and_models():
+    first = runner.invoke(app, ["--help"])
+    assert first.exit_code == 0
+    for name in ("demo", "select", "predict", "compare", "checkpoint"):
+        assert name in first.output
+    narrow = runner.invoke(app, ["select", "--help"], env={"COLUMNS": "80", "TERM": "dumb"})
+    for name in (*MODELS["classification"], "--target", "--time-budget"):
+        assert name in narrow.output
+    assert runner.invoke(app, ["--version"]).output.strip() == f"leavezero {__version__}"
+
+
+@pytest.mark.parametrize("words", [["demo", "--seed", "x"], ["demo", "--seed", "-1"], ["dance"]])
+def test_wrong_usage_exits_with_2(words):
+    assert runner.invoke(app, words).exit_code == 2
+
+
+def test_the_demo_prints_both_searches():
+    result = runner.invoke(app, ["demo", "--quick", "--jobs", "1", "--seed", "1"])
+    assert result.exit_code == 0, result.output
+    for text in ("breast cancer", "wine", "leave-zero-out", "10-fold CV", "Cross-validation: 544"):
+        assert text in result.output
+
+
+def test_missing_packages_are_named(monkeypatch, capsys):
+    monkeypatch.setattr(_main, "_REQUIRED", ("rich", "no_such_package"))
+    with pytest.raises(SystemExit) as stop:
+        _main.main()
+    assert stop.value.code == 1
+    assert "requires no_such_package. Install with: pip install" in capsys.readouterr().err
+    monkeypatch.setattr(_output, "REQUIRED", ("pandas", "no_such_package"))
+    result = runner.invoke(app, ["select", "a.csv", "--target", "y"])
+    assert result.exit_code == 1
+    assert "This command requires no_such_package. Install with:" in result.stderr
+
+
+def test_durations_are_parsed():
+    for text, seconds in {"90": 90, "90s": 90, "1.5m": 90, "10M": 600, " 2h ": 7_200}.items():
+        assert _parse_seconds(text) == seconds
+    for text in ("", "0", "-5m", "soon", "10 days", "1e3", "٣m"):
+        with pytest.raises(TableError, match="--time-budget must be a duration"):
+            _parse_seconds(text)
+
+
+@pytest.mark.parametrize("content", [None, b"text", b""])
+def test_a_file_that_is_no_checkpoint_is_rejected(content, tmp_path):
+    path = tmp_path / "other"
+    if content is not None:
+        path.write_bytes(content)
+    result = runner.invoke(app, ["checkpoint", "show", str(path)])
+    assert result.exit_code == 2
+    assert "Traceback" not in result.output
+
+
+def test_a_real_process_selects_and_predicts(tmp_path):
+    """With a time budget, and without heavy imports for the help page."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=80)
+    frame = pd.DataFrame({"x": x, "c": rng.choice(["a", "b"], 80), "y": x + rng.normal(size=80)})
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    run = [sys.executable, "-c", "from leavezero.cli import main; main()"]
+
+    def call(*words):
+        return subprocess.run([*run, *words], cwd=tmp_path, capture_output=True, text=True)
+
+    select = ["select", "a.csv", "--target", "y", "--models", "bayes,linear", "--time-budget", "2m"]
+    selected = call(*select, "--jobs", "2")
+    assert selected.returncode == 0, selected.stderr
+    assert "Best model for 'y' (regression, r2): " in selected.stdout
+    predicted = call("predict", "leavezero-a/model.skops", "a.csv")
+    assert predicted.returncode == 0, predicted.stderr
+    found = pd.read_csv(tmp_path / "a-predictions.csv")
+    assert np.corrcoef(found["prediction"], found["y"])[0, 1] > 0.5
+    assert call("predict", "none.skops", "a.csv").returncode == 2
+    loaded = "import sys, leavezero.cli._commands; print({'skops', 'skrub'} & set(sys.modules))"
+    printed = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True)
+    assert printed.stdout.strip() == "set()", printed.stderr

@@ -1,0 +1,148 @@
+"""Predictions of a saved model for a table, from the command line."""
+
+import json
+import zipfile
+from functools import partialmethod
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from leavezero.cli._commands import app
+from leavezero.cli._read_table import TableFile
+
+runner = CliRunner()
+N = 60
+
+
+def table(n_rows=N):
+    rng = np.random.default_rng(0)
+    return pd.DataFrame(
+        {
+            "x": rng.normal(size=n_rows).round(3),
+            "color": rng.choice(["red", "blue", None], n_rows),
+            "kind": np.where(np.arange(n_rows) % 2 == 0, "=a", "b"),
+        }
+    )
+
+
+def predict(model, path, *words):
+    return runner.invoke(app, ["predict", str(model), str(path), *map(str, words)])
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    """Save a model that several tests use."""
+    directory = tmp_path_factory.mktemp("model")
+    table().to_csv(directory / "a.csv", index=False)
+    words = ["--target", "kind", "--models", "tree", "--jobs", "1", "--quiet", "--out"]
+    result = runner.invoke(app, ["select", str(directory / "a.csv"), *words, str(directory)])
+    assert result.exit_code == 0, result.output
+    return directory / "model.skops"
+
+
+def test_predictions_are_added_and_other_cells_are_kept_as_written(model, tmp_path):
+    """Other order of columns, unknown categories, cells that are not numbers."""
+    path, out = tmp_path / "new.csv", tmp_path / "out.csv"
+    path.write_text("id;color;x\n007;green;1,50\n008;;oops\n009;red;NA\n")
+    result = predict(model, path, "--out", out, "--decimal", ",")
+    assert result.exit_code == 0, result.output
+    assert "Columns that the model does not use: 'id'." in result.stderr
+    assert "1 cell of column 'x' cannot be read as number; treated as missing." in result.stderr
+    assert "Spreadsheets evaluate '=a' as a formula." in result.stderr
+    assert "3 rows with prediction, probability_=a, probability_b written to" in result.stdout
+    found = pd.read_csv(out, sep=";", decimal=",", dtype={"id": str, "x": str})
+    assert found["id"].tolist() == ["007", "008", "009"]
+    assert found["x"].iloc[0] == "1,50"
+    assert set(found["prediction"]) <= {"=a", "b"}
+    assert np.allclose(found.filter(like="probability_").sum(axis=1), 1)
+
+
+def test_formats_agree(model, tmp_path, monkeypatch):
+    """The same predictions for CSV, TSV and Parquet, in default and given files."""
+    monkeypatch.chdir(tmp_path)
+    new = table().drop(columns="kind")
+    new.to_csv("a.csv", index=False)
+    new.to_parquet("a.parquet")
+    assert json.loads(predict(model, "a.csv", "--json").stdout)["out"] == "a-predictions.csv"
+    quiet = predict(model, "a.parquet", "--quiet")
+    assert (quiet.exit_code, quiet.output.strip()) == (0, "")
+    assert predict(model, "a.parquet", "--out", "b.tsv").exit_code == 0
+    first, second = pd.read_csv("a-predictions.csv"), pd.read_parquet("a-predictions.parquet")
+    third = pd.read_csv("b.tsv", sep="\t")
+    assert len(first) == N
+    assert first["prediction"].tolist() == second["prediction"].tolist()
+    assert first["prediction"].tolist() == third["prediction"].tolist()
+
+
+def test_blocks_with_gaps_are_written_to_one_file(model, tmp_path, monkeypatch):
+    """A column without values in the first block, and integers with gaps in the second."""
+    monkeypatch.setattr(TableFile, "blocks", partialmethod(TableFile.blocks, n_rows=6))
+    new = table(12).drop(columns="kind").assign(id=pd.Series([*range(11), None], dtype="Int64"))
+    new["note"] = [None] * 6 + ["a"] * 6
+    new.to_parquet(tmp_path / "a.parquet")
+    result = predict(model, tmp_path / "a.parquet", "--out", tmp_path / "b.parquet")
+    assert result.exit_code == 0, result.output
+    found = pd.read_parquet(tmp_path / "b.parquet")
+    assert found["id"].tolist()[:11] == list(range(11))
+    assert found["note"].tolist()[6:] == ["a"] * 6
+
+
+def test_a_model_of_another_version_or_source_is_not_used_silently(model, tmp_path):
+    new, path = tmp_path / "new.csv", tmp_path / "m.skops"
+    table(12).to_csv(new, index=False)
+
+    def rewrite(**changes):
+        with zipfile.ZipFile(model) as old, zipfile.ZipFile(path, "w") as made:
+            for name in old.namelist():
+                content = old.read(name)
+                if name == "leavezero.json":
+                    content = json.dumps(json.loads(content) | changes)
+                if name == "schema.json" and "schema" in changes:
+                    content = content.replace(b"DecisionTreeClassifier", b"ExtraTreeClassifier")
+                    content = content.replace(b"sklearn.tree._classes", b"elsewhere")
+                made.writestr(name, content)
+        return predict(path, new, "--out", tmp_path / "out.csv")
+
+    other = rewrite(versions={"leavezero": "0.0"})
+    assert other.exit_code == 0, other.output
+    assert (
+        "The model was saved with leavezero 0.0, scikit-learn ?, skrub ?; installed" in other.stderr
+    )
+    assert rewrite(format=1).exit_code == 2
+    foreign = rewrite(schema=True)
+    assert foreign.exit_code == 2
+    assert "contains types that built-in models do not have: 'elsewhere." in foreign.stderr
+    assert "add --trusted elsewhere." in foreign.stderr
+    path.write_bytes(model.read_bytes()[:-100])
+    assert predict(path, new).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words", "message"),
+    [
+        ("new.csv", "x\n1\n", [], "does not have: 'color'"),
+        ("new.csv", "x,color,prediction\n1,a,b\n", [], "already has columns 'prediction'"),
+        ("new.csv", "x,color\n", [], "no rows"),
+        ("new.csv", "x,color\n1,a\n", ["--out", "a.xls"], "--out must end in .csv, .tsv, .parquet"),
+        ("new.csv", "x,color\n1,a\n", ["--out", "new.csv"], "--out must differ from the table"),
+        ("new.csv", "x,color\n1,a\n", ["--out", "no/a.csv"], "The directory of --out"),
+    ],
+)
+def test_wrong_tables_are_explained(name, text, words, message, model, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / name).write_text(text)
+    result = predict(model, name, *words)
+    assert result.exit_code == 2, result.output
+    assert message in result.stderr
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+@pytest.mark.parametrize("content", [None, b"", b"text"])
+def test_wrong_models_are_explained(content, tmp_path):
+    if content is not None:
+        (tmp_path / "m.skops").write_bytes(content)
+    result = predict(tmp_path / "m.skops", "a.csv")
+    assert result.exit_code == 2
+    assert "written by select" in result.stderr

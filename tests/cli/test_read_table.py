@@ -1,0 +1,148 @@
+"""Tables on disk to frames."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from leavezero.cli._messages import TableError
+from leavezero.cli._read_table import (
+    ReadOptions,
+    base_name,
+    column_kind,
+    is_missing,
+    open_table,
+    to_features,
+)
+
+FRAME = pd.DataFrame(
+    {
+        "x": [1.5, np.nan, 3.0],
+        "word": ["a", "b", None],
+        "day": pd.to_datetime(["2024-01-01", "2024-02-01", "2024-03-01"]),
+    }
+)
+
+
+def read(path, **options):
+    return open_table(path, ReadOptions(**options)).read()
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".csv.bz2", ".csv.zip", ".csv.xz", ".txt"])
+def test_text_is_read_from_plain_and_compressed_files(suffix, tmp_path):
+    path = tmp_path / f"a{suffix}"
+    FRAME.to_csv(path, index=False)
+    found = read(path)
+    assert list(found.columns) == ["x", "word", "day"]
+    assert [column_kind(found[name]) for name in found] == ["number", "string", "string"]
+    assert found["word"].isna().tolist() == [False, False, True]
+
+
+def test_binary_formats_keep_their_types(tmp_path):
+    FRAME.to_parquet(tmp_path / "a.parquet")
+    FRAME.to_feather(tmp_path / "a.feather")
+    FRAME.to_json(tmp_path / "a.jsonl", orient="records", lines=True, date_format="iso")
+    kinds = ["number", "string", "datetime"]
+    for name in ("a.parquet", "a.feather"):
+        found = read(tmp_path / name)
+        assert [column_kind(found[name]) for name in found] == kinds
+    found = read(tmp_path / "a.jsonl")
+    assert [column_kind(found[name]) for name in ("x", "word")] == ["number", "string"]
+
+
+def test_excel_is_read_or_openpyxl_is_named(tmp_path):
+    path = tmp_path / "a.xlsx"
+    try:
+        FRAME.to_excel(path, index=False)
+    except ImportError:
+        path.write_bytes(b"PK")
+        with pytest.raises(TableError, match="openpyxl"):
+            read(path)
+    else:
+        assert list(read(path).columns) == ["x", "word", "day"]
+
+
+@pytest.mark.parametrize("sep", [",", ";", "\t", "|"])
+def test_the_separator_is_found_in_the_first_row(sep, tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text(f'"price, EUR"{sep}b\n1{sep}2\n', encoding="utf-8-sig")
+    assert read(path).to_dict("list") == {"price, EUR": [1], "b": [2]}
+
+
+def test_decimal_separator_and_encoding_are_options(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes("größe;b\n1,5;x\n?;y\n".encode("cp1252"))
+    found = read(path, sep=";", decimal=",", encoding="cp1252")
+    assert found["größe"].iloc[0] == 1.5
+    assert found["größe"].isna().tolist() == [False, True]
+    with pytest.raises(TableError, match=r"encoding utf-8\).* --encoding"):
+        read(path)
+    with pytest.raises(TableError, match="encoding nonsense"):
+        read(path, encoding="nonsense")
+
+
+def test_blocks_of_text_have_the_cells_as_written(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("id,x\n007,1.50\n008,NA\n")
+    blocks = list(open_table(path, ReadOptions()).blocks(1))
+    assert [block.to_numpy().tolist() for block in blocks] == [[["007", "1.50"]], [["008", "NA"]]]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("none.csv", None, "does not exist"),
+        ("empty.csv", b"", "is empty"),
+        ("blank.csv", b"\n\n", "No columns to parse"),
+        ("a.docx", b"x", r"must end in \.csv"),
+        ("a.parquet.gz", b"x", r"must end in \.csv"),
+        ("a.parquet", b"x", "cannot be read as parquet"),
+        ("a.feather", b"x", "cannot be read as feather"),
+        ("a.jsonl", b"{", "cannot be read as json lines"),
+        ("a.csv.gz", b"x", "cannot be read"),
+        ("twice.csv", b"x,x,y\n1,2,3\n", "unique; .* repeats 'x'"),
+        ("names.csv", b"x,y\n", "no rows"),
+        ("long.csv", b"x,y\n1,2\n1,2,3\n", "Expected 2 fields in line 3, saw 3"),
+        ("longer.csv", b"x,y\n1,2,3\n", "Length of header"),
+    ],
+)
+def test_unreadable_files_are_explained(name, content, message, tmp_path):
+    path = tmp_path / name
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(TableError, match=message):
+        read(path)
+    with pytest.raises(TableError, match="is not a file"):
+        read(tmp_path)
+
+
+def test_values_are_converted_to_their_kinds():
+    frame = pd.DataFrame(
+        {
+            "n": ["1,5", "x", None],
+            "b": ["TRUE", "false", ""],
+            "s": [1, 2, None],
+            "d": ["2024-01-01", "?", None],
+            "t": pd.to_timedelta([1, 2, None], unit="s"),
+            "i": [1, 2, 3],
+        }
+    )
+    kinds = {"n": "number", "b": "boolean", "s": "string", "d": "datetime"}
+    kinds |= {"t": "number", "i": "number"}
+    found = to_features(frame, kinds, decimal=",")
+    assert found["n"].tolist()[0] == 1.5
+    assert found["b"].tolist()[:2] == [1.0, 0.0]
+    assert found.isna().sum().to_dict() == {"n": 2, "b": 1, "s": 1, "d": 2, "t": 1, "i": 0}
+    assert found["s"].tolist()[:2] == ["1.0", "2.0"]
+    assert found["i"].dtype == np.int64
+    missing = is_missing(pd.Series(["a", " NA ", None, "?", "nan"]))
+    assert missing.tolist() == [False, True, True, True, True]
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [("a/sales.2024.CSV.gz", "sales.2024"), ("v1.2.parquet", "v1.2"), (".csv", ".csv")],
+)
+def test_results_are_named_after_the_table(path, name):
+    assert base_name(Path(path)) == name

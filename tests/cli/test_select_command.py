@@ -1,0 +1,289 @@
+"""A model selected for a table and used on another one, from the command line."""
+
+import json
+import re
+import shlex
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.model_selection import ParameterGrid
+from typer.testing import CliRunner
+
+from leavezero.cli import _search_table, _select_command
+from leavezero.cli._commands import app
+from leavezero.cli._model_specs import MODELS
+from leavezero.cli._prepare_table import TableOptions, prepare_table
+from leavezero.cli._read_table import to_features
+from leavezero.cli._saved_model import TableModel, current_versions, load_model, save_model
+
+runner = CliRunner()
+CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
+SIZES = {"forest": "n_estimators", "boosting": "max_iter", "lightgbm": "n_estimators"}
+SNOW = 'say "hi" ☃'
+
+
+def table(n_rows=48):
+    rng = np.random.default_rng(0)
+    kinds = rng.choice(["good", SNOW], n_rows)
+    frame = pd.DataFrame(
+        {
+            "id": np.arange(n_rows),
+            "<script>alert(1)</script>": rng.normal(size=n_rows) + 2 * (kinds == "good"),
+            "color\x1b[31m[bold]": rng.choice(["red", "blue", None], n_rows),
+            "day": pd.date_range("2024-01-01", periods=n_rows).strftime("%d/%m/%Y"),
+            "gone": None,
+            "flag": rng.choice([True, False], n_rows),
+            "kind": kinds,
+        }
+    )
+    frame.loc[3, "kind"] = None
+    return frame
+
+
+def select(path, *words):
+    return runner.invoke(app, ["select", str(path), "--jobs", "1", *map(str, words)])
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """One selection that several tests look at."""
+    directory = tmp_path_factory.mktemp("select")
+    table().to_csv(directory / "train.csv", index=False)
+    words = ("--target", "kind", "--models", "bayes,tree", "--out", directory / "out")
+    return directory, select(directory / "train.csv", *words)
+
+
+def test_a_selection_is_summarized(run):
+    _, result = run
+    assert result.exit_code == 0, result.output
+    for text in (
+        "Task: classification of 'kind' with 2 classes (its values are strings).",
+        "Left out: 1 row without a value in 'kind'.",
+        "Column 'id' is dropped: its values number the rows; use it with --keep id.",
+        "Column 'gone' is dropped: all values are missing.",
+    ):
+        assert text in result.stderr
+    for text in (
+        "Best model for 'kind' (classification, accuracy): ",
+        "baseline 0.",
+        "95 % interval",
+        "13 candidate",
+        "10-fold cross-validation requires 131 fits.",
+        "Next: leavezero predict",
+    ):
+        assert text in result.stdout
+    assert len(result.stdout.splitlines()) <= 25
+    assert CONTROL.search(result.stdout + result.stderr) is None
+
+
+def test_a_selection_writes_model_report_and_metadata(run):
+    directory, _ = run
+    out = directory / "out"
+    names = {path.name for path in out.iterdir()}
+    assert names == {"model.skops", "report.html", "results.csv", "run.json"}
+    assert "<script>alert(1)" not in (out / "report.html").read_text()
+    results = pd.read_csv(out / "results.csv")
+    assert len(results) == 13
+    assert results["selected"].tolist() == [True] + [False] * 12
+    metadata = json.loads((out / "run.json").read_text())
+    assert shlex.split(metadata["command"])[:4] == [
+        "leavezero",
+        "select",
+        f"{directory}/train.csv",
+        "--target",
+    ]
+    assert len(metadata["table"]["sha256"]) == 64
+    assert set(metadata["table"]["dropped"]) == {"id", "gone"}
+    assert metadata["best"]["score"] == pytest.approx(results["score"].iloc[0])
+    assert metadata["fit_counts"]["candidate"] == 13
+    assert metadata["versions"]["skrub"]
+    assert {check["code"] for check in metadata["diagnostics"]["checks"]} >= {"LZ03", "LZ05"}
+
+
+def test_results_are_the_same_for_the_same_seed_and_on_stdout_with_json(tmp_path):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=40)
+    pd.DataFrame({"x": x, "y": x + rng.normal(size=40)}).to_parquet(tmp_path / "a.parquet")
+    words = ("--target", "y", "--models", "bayes,forest", "--json", "--quiet", "--out", tmp_path)
+    words = (*words, "--metric", "neg_mean_absolute_error")
+    runs = [select(tmp_path / "a.parquet", *words) for _ in range(2)]
+    assert [one.exit_code for one in runs] == [0, 0]
+    assert runs[0].stderr.strip() == ""
+    first, second = (json.loads(one.stdout) for one in runs)
+    assert (first["task"], first["metric"]) == ("regression", "neg_mean_absolute_error")
+    for one, other in zip(first["candidates"], second["candidates"], strict=True):
+        assert (one["params"], one["score"]) == (other["params"], other["score"])
+
+
+@pytest.mark.parametrize("task", list(MODELS))
+def test_every_model_is_saved_and_loaded_with_the_same_predictions(task, tmp_path):
+    """All types in built-in models are known, so that none has to be trusted by name."""
+    frame = table(60).assign(text=[f"a text with word{at} in it" for at in range(60)])
+    frame["y"] = np.random.default_rng(1).normal(size=60)
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    options = TableOptions("y" if task == "regression" else "kind", task=task)
+    found = prepare_table(tmp_path / "a.csv", options)
+    for name, (pipeline, grid) in found.candidates.items():
+        fitted = pipeline.set_params(**next(iter(ParameterGrid(grid))))
+        if name in SIZES:
+            fitted.set_params(**{f"model__{SIZES[name]}": 5})
+        fitted.fit(found.X, found.target.values)
+        fitted.steps.insert(0, ("clean", found.cleaner))
+        model = TableModel(fitted, "y", task, found.kinds, current_versions())
+        assert save_model(model, tmp_path / "m.skops") == [], name
+        X = to_features(pd.read_csv(tmp_path / "a.csv", dtype=str), found.kinds)
+        loaded = load_model(tmp_path / "m.skops").predict(X.loc[found.target.known])
+        expected = fitted[1:].predict(found.X)
+        assert (loaded["prediction"].to_numpy() == expected).all(), name
+
+
+def interrupt_after(n_done, monkeypatch):
+    """Let the search be interrupted when so many candidates have finished."""
+    real = _search_table._CandidateHandler.emit
+
+    def emit(self, record):
+        real(self, record)
+        if record.__dict__.get("n_done") == n_done:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(_search_table._CandidateHandler, "emit", emit)
+
+
+def test_an_interrupted_search_keeps_the_best_so_far_and_continues(tmp_path, monkeypatch):
+    table().to_csv(tmp_path / "a.csv", index=False)
+    words = ("--target", "kind", "--models", "bayes,tree", "--json", "--quiet")
+    checkpoint = ("--checkpoint", tmp_path / "run.sqlite", "--out", tmp_path / "out")
+    with monkeypatch.context() as patch:
+        interrupt_after(3, patch)
+        stopped = select(tmp_path / "a.csv", *words, *checkpoint)
+    assert stopped.exit_code == 1, stopped.output
+    assert "Interrupted after 3 of 13 candidates. The best of these is in" in stopped.stderr
+    assert "Run the same command again to continue." in stopped.stderr
+    assert json.loads((tmp_path / "out" / "run.json").read_text())["interrupted"]
+    resumed = select(tmp_path / "a.csv", *words, *checkpoint)
+    assert resumed.exit_code == 0, resumed.output
+    whole = select(tmp_path / "a.csv", *words, "--out", tmp_path / "other")
+    first, second = json.loads(resumed.stdout), json.loads(whole.stdout)
+    assert first["fit_counts"]["candidate"] < second["fit_counts"]["candidate"]
+    scores = [[one["score"] for one in found["candidates"]] for found in (first, second)]
+    assert scores[0] == scores[1]
+    other = select(tmp_path / "a.csv", *words, *checkpoint, "--seed", 1)
+    assert other.exit_code == 2
+    assert "run.sqlite" in other.stderr
+    shown = runner.invoke(app, ["checkpoint", "show", str(tmp_path / "run.sqlite")])
+    assert shown.exit_code == 0, shown.output
+    assert "13 finished, 0 damaged" in shown.output
+
+
+def test_nothing_is_left_if_no_candidate_has_finished(tmp_path, monkeypatch):
+    table().to_csv(tmp_path / "a.csv", index=False)
+
+    def interrupted(*args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_select_command, "fit_search", interrupted)
+    words = ("--target", "kind", "--models", "bayes", "--out")
+    result = select(tmp_path / "a.csv", *words, tmp_path / "new" / "one")
+    assert result.exit_code == 1
+    assert "Interrupted before the first candidate finished." in result.stderr
+    assert not (tmp_path / "new").exists()
+    (tmp_path / "mine").mkdir()
+    select(tmp_path / "a.csv", *words, tmp_path / "mine")
+    assert (tmp_path / "mine").exists()
+
+
+@pytest.mark.parametrize(("step", "missing"), [("diagnose", None), ("report_html", "report.html")])
+def test_interrupted_diagnostics_or_report_leave_the_model(step, missing, tmp_path, monkeypatch):
+    table().to_csv(tmp_path / "a.csv", index=False)
+
+    def interrupted(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_select_command, step, interrupted)
+    words = ("--target", "kind", "--models", "bayes", "--out", tmp_path / "out")
+    result = select(tmp_path / "a.csv", *words)
+    assert "Interrupted" in result.stderr
+    assert (tmp_path / "out" / "model.skops").exists()
+    assert (tmp_path / "out" / "report.html").exists() == (missing is None)
+
+
+def test_a_failed_candidate_is_listed_with_its_error(tmp_path):
+    table().to_csv(tmp_path / "a.csv", index=False)
+    (tmp_path / "grid.toml").write_text("[tree]\ngrid = {max_depth = [-1, 2]}\n")
+    words = ("--target", "kind", "--grid", tmp_path / "grid.toml", "--out", tmp_path / "o")
+    result = select(tmp_path / "a.csv", *words)
+    assert result.exit_code == 0, result.output
+    assert "First error: sklearn.utils._param_validation.InvalidParameterError: " in result.stderr
+    rows = pd.read_csv(tmp_path / "o" / "results.csv")
+    assert rows["error"].notna().sum() == 1
+
+
+def test_a_terminal_shows_progress(tmp_path, monkeypatch):
+    for name, value in {"FORCE_COLOR": "1", "COLUMNS": "80", "TERM": "xterm"}.items():
+        monkeypatch.setenv(name, value)
+    table().to_csv(tmp_path / "a.csv", index=False)
+    words = ("--target", "kind", "--models", "bayes", "--out", tmp_path / "out")
+    shown = select(tmp_path / "a.csv", *words).stderr
+    assert "4/4" in shown
+    assert "best so far" in shown
+    assert select(tmp_path / "a.csv", *words, "--quiet").stderr.strip() == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["none.csv", "--target", "y"], "TABLE must be a file; 'none.csv' does not exist."),
+        (["a.csv"], "--target is required. Columns of a.csv: 'id', '<script>alert(1)</script>'"),
+        (["a.csv", "--target", "knd"], "got 'knd'. Did you mean 'kind'?"),
+        (["a.csv", "--target", "kind", "--cv-finalists", "0"], "--cv-finalists must be a positive"),
+        (["a.csv", "--target", "kind", "--jobs", "0"], "--jobs must be a positive number"),
+        (["a.csv", "--target", "kind", "--seed", f"{2**32}"], "Invalid value for '--seed'"),
+        (
+            ["a.csv", "--target", "kind", "--time-budget", "soon"],
+            "such as 90s, 10m or 2h, got 'soon'",
+        ),
+        (["a.csv", "--target", "kind", "--augmenter", "x"], "--augmenter must name an augmenter"),
+        (["a.csv", "--target", "kind", "--augmenter", "gaussian"], "Gaussian"),
+        (["a.csv", "--target", "kind", "--out", "a.csv"], "--out must be a directory that"),
+        (
+            ["a.csv", "--target", "kind", "--grid", "grid.toml"],
+            "Only the baseline has a score. First",
+        ),
+        (
+            ["a.csv", "--target", "kind", "--models", "bayes", "--time-budget", "0.00001"],
+            "No candidate has a score. Use a longer --time-budget",
+        ),
+    ],
+)
+def test_wrong_input_is_explained(words, message, tmp_path, monkeypatch):
+    """Exit code 2, no traceback, nothing written."""
+    monkeypatch.chdir(tmp_path)
+    table().to_csv("a.csv", index=False)
+    (tmp_path / "grid.toml").write_text('[bad]\nestimator = "sklearn.svm.SVC"\ngrid = {C = [-1]}\n')
+    if "gaussian" in words:
+        words = [*words, "--models", "bayes"]
+    before = set(tmp_path.iterdir())
+    result = select(*words)
+    assert result.exit_code == 2, result.output
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+    assert result.stdout == ""
+    assert set(tmp_path.iterdir()) == before
+
+
+def test_failures_exit_with_1_and_debug_shows_the_traceback(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    table().to_csv("a.csv", index=False)
+
+    def failing(*args):
+        raise MemoryError("not enough")
+
+    monkeypatch.setattr(_select_command, "fit_search", failing)
+    result = select("a.csv", "--target", "kind")
+    assert result.exit_code == 1
+    assert result.stderr.splitlines()[-2:] == [
+        "MemoryError: not enough",
+        "Add --debug to see the traceback.",
+    ]
+    assert isinstance(select("a.csv", "--target", "kind", "--debug").exception, MemoryError)
