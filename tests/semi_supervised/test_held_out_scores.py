@@ -9,9 +9,8 @@ from sklearn.base import clone
 from sklearn.datasets import make_blobs
 from sklearn.exceptions import NotFittedError
 
-from leavezero._random import seed_sequence, stream
+from leavezero._random import seed_sequence, stratified_folds, stream
 from leavezero.semi_supervised import SMIRClassifier, held_out_scores
-from leavezero.semi_supervised._held_out_scores import stratified_folds
 
 
 def labeled_blobs(seed, n_classes, n_rows=40, n_labeled=15):

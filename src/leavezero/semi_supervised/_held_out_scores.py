@@ -10,7 +10,7 @@ import numpy as np
 from scipy import linalg
 from sklearn.utils.validation import check_is_fitted
 
-from leavezero._random import seed_sequence, stream
+from leavezero._random import seed_sequence, stratified_folds, stream
 from leavezero._typing import Bools, Floats, Ints, RandomState
 from leavezero.semi_supervised._smir_classifier import MAX_LABELS_OF_FOLDS, SMIRClassifier
 from leavezero.semi_supervised._smir_labels import class_prior
@@ -96,15 +96,6 @@ def held_out_scores(
         for repeat in range(n_repeats)
     ]
     return HeldOutScores(labels.rows, _fold_probabilities(model, partitions))
-
-
-def stratified_folds(codes: Ints, n_folds: int, rng: np.random.Generator) -> Ints:
-    """Return the fold of each row, with sizes that differ by at most 1 overall and per class."""
-    shuffled = rng.permutation(len(codes))
-    order = shuffled[np.argsort(codes[shuffled], kind="stable")]
-    folds = np.empty(len(codes), dtype=np.intp)
-    folds[order] = np.arange(len(codes)) % n_folds
-    return folds
 
 
 def _unavailable_reason(model: SMIRClassifier) -> str | None:
