@@ -37,10 +37,6 @@ def run_checks(inputs: CheckInputs, codes: Collection[str] | None = None) -> Dia
     codes : collection of str or None, default=None
         The codes of the checks to run; None for all.
 
-    Returns
-    -------
-    DiagnosticReport
-
     Examples
     --------
     >>> import numpy as np

@@ -94,14 +94,8 @@ def jensen_shannon_features(
         The samples, with the same columns and at least ten rows each. Categorical and (in dense
         tables) missing values are allowed.
     max_rows : int, default=2000
-        Use at most this number of rows of each sample, selected at random. With 20 columns this
-        takes a few seconds.
+        Use at most this number of rows of each sample, selected at random.
     random_state : int, RandomState, Generator or None, default=None
-        Pass an int for reproducible results.
-
-    Returns
-    -------
-    DivergenceEstimate
 
     Examples
     --------
@@ -163,11 +157,6 @@ def jensen_shannon_augmenter(
     max_rows : int, default=2000
         Use at most this number of training rows, selected at random within classes.
     random_state : int, RandomState, Generator or None, default=None
-        Pass an int for reproducible results.
-
-    Returns
-    -------
-    DivergenceEstimate
 
     Examples
     --------
@@ -255,14 +244,8 @@ def _make_classifier(with_boosting: bool, seed: int) -> StackingClassifier:
         ("gaussian", GaussianDiscriminant()),
     ]
     if with_boosting:
-        trees = HistGradientBoostingClassifier(
-            max_iter=50,
-            max_leaf_nodes=8,
-            max_bins=63,
-            l2_regularization=1.0,
-            early_stopping=False,
-            random_state=seed,
-        )
+        size = {"max_iter": 50, "max_leaf_nodes": 8, "max_bins": 63, "l2_regularization": 1.0}
+        trees = HistGradientBoostingClassifier(**size, early_stopping=False, random_state=seed)
         models.append(("boosting", trees))
     return StackingClassifier(models, ScoreCombination(), stack_method="decision_function")
 

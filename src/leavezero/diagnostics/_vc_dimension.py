@@ -41,13 +41,11 @@ def vc_dimension(estimator: Any, n_features: int) -> float | None:
     Parameters
     ----------
     estimator : classifier
-    n_features : int
-        The number d of numerical features.
+    n_features : int, the number d of numerical features
 
     Returns
     -------
-    float or None
-        None if no bound is known.
+    float or None, if no bound is known
 
     Examples
     --------
