@@ -23,14 +23,16 @@ from leavezero.testing import check_augmenter
 
 
 class ShrunkGaussian(ClassConditionalAugmenter):
-    """Sample each class from a Gaussian with shrunk covariance (Ledoit and Wolf 2004)."""
+    """Sample each class from a Gaussian with shrunk correlations (Ledoit and Wolf 2004)."""
 
     def _fit_class(self, one):
-        return LedoitWolf().fit(one.values)
+        scale = one.values.std(axis=0) + 1e-12
+        return scale, LedoitWolf().fit(one.values / scale)
 
     def _sample_class(self, one, fitted, n_samples, rng):
-        rows = rng.multivariate_normal(fitted.location_, fitted.covariance_, size=n_samples)
-        return ClassSample(rows)
+        scale, model = fitted
+        rows = rng.multivariate_normal(model.location_, model.covariance_, size=n_samples)
+        return ClassSample(scale * rows)
 
 
 # %%

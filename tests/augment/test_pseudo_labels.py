@@ -195,7 +195,9 @@ def test_columns_and_dtypes_of_a_frame_are_kept():
     X, few, _ = blobs()
     frame = pd.DataFrame(X, columns=["a", "b"])
     frame["c"] = pd.Categorical(np.where(few % 2, "odd", "even"))
-    new = PseudoLabeled(LabelInvariantMixup(), random_state=0).fit(frame, pd.Series(few)).sample(9, 0)
+    new = (
+        PseudoLabeled(LabelInvariantMixup(), random_state=0).fit(frame, pd.Series(few)).sample(9, 0)
+    )
     assert list(new.X.columns) == ["a", "b", "c"]
     assert (new.X.dtypes == frame.dtypes).all()
 

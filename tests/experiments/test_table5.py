@@ -129,7 +129,7 @@ def test_folds_refuse_what_they_do_not_know():
         labeled_fold_accuracy([LabelSpreading()], X, few, n_folds=1)
     with pytest.raises(ValueError, match='must be "kept" or "dropped", got \'thrown\''):
         labeled_fold_accuracy([LabelSpreading()], X, few, held_out="thrown")
-    with pytest.raises(ValueError, match="has no labelled row: all are -1"):
+    with pytest.raises(ValueError, match="has no labeled row: all are -1"):
         labeled_fold_accuracy([LabelSpreading()], X, np.full(60, -1))
 
 

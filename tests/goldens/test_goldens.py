@@ -48,8 +48,8 @@ from sklearn.tree import DecisionTreeClassifier
 from leavezero import (
     CandidateSearchLZO,
     CopulaAugmenter,
-    GaussianMixtureAugmenter,
     FixedValidationSet,
+    GaussianMixtureAugmenter,
     GridSearchLZO,
     HalvingGridSearchLZO,
     HalvingRandomSearchLZO,

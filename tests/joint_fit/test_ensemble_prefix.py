@@ -160,3 +160,5 @@ def test_provisional_classifier():
     assert is_classifier(model)
     assert model.classes_.tolist() == ["a", "b"]
     assert model.n_features_in_ == 4
+    with pytest.raises(NotImplementedError, match="only predicts"):
+        model.fit(X, y)

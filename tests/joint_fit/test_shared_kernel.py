@@ -83,6 +83,15 @@ def test_containers(container, kernel, equals_plain_fits, monkeypatch):
     assert set(predictions[0]) == {"predict", "decision_function"}
 
 
+def test_rows_without_weight(equals_plain_fits):
+    """Rows of weight zero, and models without support vectors."""
+    X, y, values, weights = make_data(0)
+    weights = np.where(np.arange(60) % 3 == 0, 0.0, weights)
+    equals_plain_fits([SVC(C=C) for C in (0.1, 10.0)], X, y, X, weights, joint=CLOSE)
+    *_, predictions = equals_plain_fits([SVR(epsilon=100.0)], X, values, X)
+    assert predictions == [{}]
+
+
 def test_sparse_and_dense():
     """Sparse rows for models that were fitted to dense ones are left to each model."""
     X, y, _, _ = make_data(0)

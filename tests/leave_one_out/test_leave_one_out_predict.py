@@ -16,9 +16,10 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from leavezero.leave_one_out import (
+    METHODS,
     LeaveOneOutMethod,
     LOOPredictions,
-    _registry,
+    _loo_method,
     find_leave_one_out,
     leave_one_out_predict,
     register_leave_one_out,
@@ -118,7 +119,7 @@ class Repeated(LeaveOneOutMethod):
 
 
 def test_registered_methods_take_precedence(monkeypatch):
-    monkeypatch.setattr(_registry, "_REGISTERED", [])
+    monkeypatch.setattr(_loo_method, "_REGISTERED", [])
     method = register_leave_one_out(Repeated())
     X, y = np.zeros((3, 1)), np.array([4, 5, 6])
     model = DecisionTreeClassifier().fit(X, y)
@@ -134,7 +135,7 @@ def test_registered_methods_take_precedence(monkeypatch):
 
 
 def test_every_builtin_method_has_a_name_and_subclasses_are_not_handled():
-    names = [method.name for method in _registry._builtin_methods()]
+    names = [method.name for method in METHODS]
     assert len(set(names)) == len(names)
 
     class Custom(LogisticRegression):

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +11,16 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from leavezero._typing import AnyArray, Floats, Ints
 from leavezero.augment import ValidationSet
 from leavezero.evaluation._replicates import Replicates
-from leavezero.evaluation._scoring import SINGLE, LOOCache, Metric, metric_for, score_model
+from leavezero.evaluation._scoring import (
+    SINGLE,
+    LOOCache,
+    Metric,
+    common_metric,
+    loo_scores,
+    rounded,
+    score_model,
+    validation_scores,
+)
 
 if TYPE_CHECKING:
     from leavezero.evaluation._evaluate import CandidateResult, Run
@@ -69,9 +77,6 @@ def corrected_scores(run: "Run", results: "Sequence[CandidateResult]", name: str
     if not some:
         return corrected
     validation = validation_scores(some, name)
-    if not run.use_validation_set:
-        corrected[scored] = validation
-        return corrected
     metric = common_metric(run, some, name)
     n_labels = None if run.labeled is None else len(run.labeled)
     predictions = [result.scores[name].predictions for result in some]
@@ -267,30 +272,3 @@ def _target_scale(replicates: Replicates, y: AnyArray) -> float:
         return 1.0
     spread = float(np.mean(np.abs(y - np.median(y, axis=0))))
     return spread if spread > 0 else 1.0
-
-
-def validation_scores(results: "Sequence[CandidateResult]", name: str) -> Floats:
-    """Return the uncorrected score of each result; NaN where it has none."""
-    return np.array([r.scores[name].mean if name in r.scores else np.nan for r in results])
-
-
-def loo_scores(results: "Sequence[CandidateResult]", name: str) -> Floats:
-    """Return the LOO score of each result; NaN where it has none."""
-    return np.array([r.loo.scores[name].mean if name in r.loo.scores else np.nan for r in results])
-
-
-def common_metric(run: "Run", results: "Sequence[CandidateResult]", name: str) -> Metric:
-    """Return the metric; where estimators have different defaults, one with a known best score."""
-    metrics = [metric_for(r.trial.candidate.estimator, run.metric(name)) for r in results]
-    return min({metric.name: metric for metric in metrics}.values(), key=attrgetter("highest"))
-
-
-def rounded(score: float) -> float:
-    """Return a score with 12 digits, so that equal proportions tie.
-
-    Examples
-    --------
-    >>> rounded(0.1 + 0.2) == rounded(0.3)
-    True
-    """
-    return float(f"{score:.12g}")

@@ -17,7 +17,7 @@ import numpy as np
 from leavezero._tables import take_rows
 from leavezero._typing import AnyArray, Floats, Ints, Table
 from leavezero.augment import ValidationSet
-from leavezero.evaluation._bias_correction import correct_scores, rounded
+from leavezero.evaluation._bias_correction import correct_scores
 from leavezero.evaluation._candidates import Candidate, Strategy, Trial
 from leavezero.evaluation._checkpointed_results import CheckpointedResults
 from leavezero.evaluation._replicates import Replicates
@@ -30,6 +30,7 @@ from leavezero.evaluation._scoring import (
     copied_if_modified,
     metric_for,
     modifies_input,
+    rounded,
     score_model,
 )
 from leavezero.execution import Limits, TaskEnded, limited_threads, run_tasks
@@ -118,6 +119,10 @@ class CandidateResult:
     from_checkpoint: bool = False
     ended: TaskEnded | None = None  # by a limit or the death of its process
 
+    def mean_score(self, metric: str | None) -> float:
+        """Return the mean score by a metric; NaN if there is none."""
+        return self.scores[metric].mean if metric in self.scores else np.nan
+
     @property
     def was_started(self) -> bool:
         """Whether the candidate was started before the time budget was spent."""
@@ -201,14 +206,22 @@ def evaluate(
                 if stopped:
                     break
             if not stopped:
-                corrected = correct_scores(run, list(table.values()))
-                table = {result.trial.row: result for result in corrected}
+                table = {r.trial.row: r for r in _with_scores(run, list(table.values()))}
                 strategy.tell([_with_model(table, finished[trial.row]) for trial in trials])
     except KeyboardInterrupt as caught:
         interrupt = caught
-    corrected = correct_scores(run, list(table.values()))
-    results = sorted(corrected, key=lambda result: result.trial.row)
+    results = sorted(_with_scores(run, list(table.values())), key=lambda r: r.trial.row)
     return Evaluation(results, tuple(tasks), n_fits, interrupt, _is_spent(limits))
+
+
+def _with_scores(run: Run, results: list[CandidateResult]) -> list[CandidateResult]:
+    """Return the results with their final score by the main metric."""
+    has_bias = run.use_loo or run.replicates.reference_models is not None
+    if run.use_validation_set and has_bias:
+        return correct_scores(run, results)
+    return [
+        replace(result, corrected_score=result.mean_score(run.main_metric)) for result in results
+    ]
 
 
 def _with_model(table: Mapping[int, CandidateResult], result: CandidateResult) -> CandidateResult:
@@ -271,8 +284,9 @@ def _round_results(
             retry += [Task((trial,)) for trial in tasks[at].trials]  # one of them is the cause
         else:
             yield from _task_results(tasks[at], found)
-    for at, found in _run(run, retry, n_jobs, limits, checkpoint):
-        yield from _task_results(retry[at], found)
+    if retry:
+        for at, found in _run(run, retry, n_jobs, limits, checkpoint):
+            yield from _task_results(retry[at], found)
 
 
 def _run(
@@ -371,9 +385,11 @@ def _joint_predictions(
 def _joint_loo(run: Run, task: Task, models: list[Any]) -> Sequence[LOOPredictions | None]:
     """Return the LOO predictions of jointly fitted models; None to compute them one by one."""
     none = [None] * len(models)
+    if not run.use_loo:
+        return none
     params = run.fit_params.get(task.trials[0].candidate.estimator_name, {})
     method = find_leave_one_out(models[0])
-    if not run.use_loo or method is None or method.unsupported_reason(models[0]) is not None:
+    if method is None or method.unsupported_reason(models[0]) is not None:
         return none
     try:
         return method.predict_many(models, run.X, run.y, params.get("sample_weight"))
@@ -456,20 +472,17 @@ def _scored(
         if run.labeled is not None:
             metrics = {name: metric.at(run.labeled) for name, metric in metrics.items()}
         train_scores, _ = score_on(run, model, run.training_set, metrics)
-    main = np.nan
-    if run.main_metric in scores:
-        main = rounded(scores[run.main_metric].mean)
-    return CandidateResult(
+    result = CandidateResult(
         trial,
         {name: s.restricted(run.kept_rows, run.compared_rows) for name, s in scores.items()},
         {name: s.mean for name, s in train_scores.items()},
         fit_time,
         time.perf_counter() - started + shared_time,
         loo,
-        main,
         scoring_errors=errors,
         model=model,
     )
+    return replace(result, main_score=rounded(result.mean_score(run.main_metric)))
 
 
 def score_on(
@@ -564,7 +577,8 @@ def _loo_scores(
     classes: AnyArray | None,
 ) -> LOOScores:
     picked: Any = slice(None) if predictions.rows is not None or len(rows) == len(y) else rows
-    cached = LOOCache(model, {name: p[picked] for name, p in predictions.predictions.items()})
+    known = {name: values[picked] for name, values in predictions.predictions.items()}
+    cached = LOOCache(model, known, classes)
     training = Replicates(ValidationSet(np.arange(len(rows)), y[rows]), 1, classes, fixed=True)
     scores: dict[str, MetricScores] = {}
     notes = []
@@ -653,15 +667,17 @@ class ModelStore:
 
     def _write(self, row: int, content: bytes) -> bool:
         """Write a model to disk; return False if that fails, for example on a full disk."""
-        if self._folder is None:
-            self._folder = tempfile.TemporaryDirectory(prefix="leavezero-")
-        path = self._path(row)
-        assert path is not None
+        path = None
         try:
+            if self._folder is None:
+                self._folder = tempfile.TemporaryDirectory(prefix="leavezero-")
+            path = self._path(row)
+            assert path is not None
             path.write_bytes(content)
         except OSError:
             _log.warning("A fitted model could not be stored on disk.", exc_info=True)
-            path.unlink(missing_ok=True)
+            if path is not None:
+                path.unlink(missing_ok=True)
             return False
         return True
 

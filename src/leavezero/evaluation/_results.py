@@ -9,18 +9,20 @@ from scipy.stats import rankdata
 
 from leavezero._typing import Floats, Ints
 from leavezero.diagnostics import CandidateScores
-from leavezero.evaluation._bias_correction import (
-    common_metric,
-    corrected_scores,
-    loo_scores,
-    rounded,
-    validation_scores,
-)
+from leavezero.evaluation._bias_correction import corrected_scores
 from leavezero.evaluation._candidates import Candidate
 from leavezero.evaluation._cv_finalists import Fold, fold_scores
 from leavezero.evaluation._evaluate import CandidateResult, Run
 from leavezero.evaluation._replicates import Replicates
-from leavezero.evaluation._scoring import Metric, MetricScores, row_weights
+from leavezero.evaluation._scoring import (
+    Metric,
+    MetricScores,
+    common_metric,
+    loo_scores,
+    rounded,
+    row_weights,
+    validation_scores,
+)
 from leavezero.evaluation._selection import (
     N_RESAMPLES,
     Ranking,
@@ -107,6 +109,8 @@ def select(
 def _corrected(run: Run, results: Sequence[CandidateResult], name: str) -> Floats:
     if name == run.main_metric:  # computed after each round
         return np.array([result.corrected_score for result in results])
+    if not run.use_validation_set:
+        return validation_scores(results, name)
     return corrected_scores(run, results, name)
 
 

@@ -1,10 +1,11 @@
 """Metrics of a search, and the score of one fitted model on replicates of the validation set."""
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Number
-from typing import Any
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
@@ -17,6 +18,9 @@ from leavezero._tables import count_rows, take_rows
 from leavezero._typing import AnyArray, Floats, Ints, Table
 from leavezero.augment import ValidationSet
 from leavezero.evaluation._replicates import Replicates
+
+if TYPE_CHECKING:
+    from leavezero.evaluation._evaluate import CandidateResult, Run
 
 SINGLE = "score"  # the name in cv_results_ of a single metric
 ESTIMATOR_DEFAULT = "the estimator's default"  # scoring=None, before the estimator is known
@@ -63,7 +67,8 @@ class Metric:
             return np.inf
         if self.name.startswith("neg_") or self.name == "max_error":
             return 0.0
-        return np.inf if self.name == "positive_likelihood_ratio" else 1.0
+        unbounded = ("mutual_info_score", "positive_likelihood_ratio")
+        return np.inf if self.name in unbounded else 1.0
 
     @property
     def lowest(self) -> float:
@@ -153,14 +158,19 @@ def metric_for(model: Any, metric: Metric) -> Metric:
     """Return the metric; the default one becomes accuracy, R2 or the model's score method."""
     if metric.name != ESTIMATOR_DEFAULT:
         return metric
-    while isinstance(model, Pipeline):
-        model = model[-1]
-    score_method = getattr(type(model), "score", None)
+    score_method = getattr(type(final_estimator(model)), "score", None)
     if score_method in _ACCURACY_METHODS:
         return replace(metric, name="accuracy", scorer=get_scorer("accuracy"))
     if score_method is RegressorMixin.score:
         return replace(metric, name="r2", scorer=get_scorer("r2"))
     return replace(metric, name=SCORE_METHOD)
+
+
+def final_estimator(estimator: Any) -> Any:
+    """Return the last step of a pipeline; other estimators as they are."""
+    while isinstance(estimator, Pipeline):
+        estimator = estimator[-1]
+    return estimator
 
 
 def _score_method(estimator: Any, X: Any, y: Any = None, **params: Any) -> float:
@@ -211,19 +221,24 @@ class CachedPredictions:
             values = self._known.get(method)
             if values is None:
                 values = predict_in_blocks(getattr(self.model, method), self._X)
-            if method == "predict_proba" and self._classes is not None:
-                trained = getattr(self.model, "classes_", self._classes)
-                values = _expand_classes(values, trained, self._classes)
-            self.computed[method] = values
+            self.computed[method] = self._expanded(method, values)
         return self.computed[method]
+
+    def _expanded(self, method: str, values: AnyArray) -> AnyArray:
+        if method != "predict_proba" or self._classes is None:
+            return values
+        trained = getattr(self.model, "classes_", self._classes)
+        return _expand_classes(values, trained, self._classes)
 
 
 class LOOCache(CachedPredictions):
     """Leave-one-out predictions in the role of a model; other methods do not exist."""
 
-    def __init__(self, model: Any, predictions: Mapping[str, AnyArray]) -> None:
-        super().__init__(model, None)
-        self.computed = dict(predictions)
+    def __init__(
+        self, model: Any, predictions: Mapping[str, AnyArray], classes: AnyArray | None = None
+    ) -> None:
+        super().__init__(model, None, predictions, classes)
+        self.computed = {name: self._expanded(name, predictions[name]) for name in predictions}
 
     def __getattr__(self, name: str) -> Any:
         if name in METHODS and name not in self.computed:
@@ -336,6 +351,33 @@ def score_model(
         )
     compared = _comparable_predictions(predictions, replicates, metric)
     return {name: MetricScores(scores, per_row, compared)}
+
+
+def validation_scores(results: "Sequence[CandidateResult]", name: str) -> Floats:
+    """Return the uncorrected score of each result; NaN where it has none."""
+    return np.array([r.scores[name].mean if name in r.scores else np.nan for r in results])
+
+
+def loo_scores(results: "Sequence[CandidateResult]", name: str) -> Floats:
+    """Return the LOO score of each result; NaN where it has none."""
+    return np.array([r.loo.scores[name].mean if name in r.loo.scores else np.nan for r in results])
+
+
+def common_metric(run: "Run", results: "Sequence[CandidateResult]", name: str) -> Metric:
+    """Return the metric; where estimators have different defaults, one with a known best score."""
+    metrics = [metric_for(r.trial.candidate.estimator, run.metric(name)) for r in results]
+    return min({metric.name: metric for metric in metrics}.values(), key=attrgetter("highest"))
+
+
+def rounded(score: float) -> float:
+    """Return a score with 12 digits, so that equal proportions tie.
+
+    Examples
+    --------
+    >>> rounded(0.1 + 0.2) == rounded(0.3)
+    True
+    """
+    return float(f"{score:.12g}")
 
 
 def row_weights(replicates: Replicates, metric: Metric) -> Floats | None:

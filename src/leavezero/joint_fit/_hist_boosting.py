@@ -94,6 +94,10 @@ class FirstIterations(BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return True
 
+    def fit(self, X: Table, y: AnyArray) -> Any:
+        """Raise an error; scikit-learn requires the method in the last step of a pipeline."""
+        raise NotImplementedError("FirstIterations only predicts; fit a plain estimator instead.")
+
     def predict(self, X: Table) -> AnyArray:
         """Return labels, or the values of a regression."""
         return self._last_stage(self.model.staged_predict(X))

@@ -31,8 +31,8 @@ class JointlyFitted:
     shared : object
         Whatever :meth:`JointFit.predict` needs in addition to the models.
     provisional : tuple of bool or None
-        True for each model that only predicts: fit a clone of the given estimator before it is
-        returned to users. None: no model is provisional.
+        True for each model that only predicts. Before it is returned to users, build and fit its
+        estimator anew (a given pipeline has been modified). None: no model is provisional.
     """
 
     models: list[Any]
@@ -112,7 +112,7 @@ def find_joint_fit(estimator: Any) -> tuple[JointFit, Hashable] | None:
     >>> find_joint_fit(RandomForestClassifier(random_state=None)) is None
     True
     """
-    from leavezero.joint_fit._methods import METHODS  # which import this module
+    from leavezero.joint_fit._joint_methods import METHODS  # which import this module
 
     return first_match(METHODS, estimator)
 

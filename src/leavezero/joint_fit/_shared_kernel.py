@@ -31,7 +31,7 @@ KERNEL_PARAMS = {
 
 
 class SharedKernel(JointFit):
-    """Support vector machines with one kernel; all other parameters may differ.
+    """SVC, NuSVC, SVR and NuSVR with one kernel; all other parameters may differ.
 
     Each model is a plain fit. Decision values are equal up to rounding (LIBSVM computes distances
     in another order), labels wherever no decision value is zero up to rounding.
@@ -150,14 +150,14 @@ def _support(models: list[Any]) -> tuple[Any, Floats]:
     )
     own_vectors = [model.support_vectors_ for model in models]
     is_sparse = sparse.issparse(own_vectors[0])
-    vectors = sparse.vstack(own_vectors, "csr") if is_sparse else np.vstack(own_vectors)
+    stacked = sparse.vstack(own_vectors, "csr") if is_sparse else np.vstack(own_vectors)
     columns = []
     for model in models:
         own = _pair_coefs(model) if hasattr(model, "classes_") else _dense_coefs(model).T
         full = np.zeros((len(indices), own.shape[1]))
         full[np.searchsorted(indices, model.support_)] = own
         columns.append(full)
-    return vectors[first], np.hstack(columns)
+    return stacked[first], np.hstack(columns)
 
 
 def _pair_coefs(model: Any) -> Floats:

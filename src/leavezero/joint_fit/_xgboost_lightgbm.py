@@ -20,24 +20,11 @@ CLASSES = {
     "lightgbm": ("LGBMClassifier", "LGBMRegressor"),
 }
 # Keyword parameters of LightGBM, in addition to the named ones, that act alike in every round.
-SAFE_KEYWORDS = {
-    "bagging_fraction",
-    "bagging_freq",
-    "deterministic",
-    "extra_trees",
-    "feature_fraction",
-    "force_col_wise",
-    "force_row_wise",
-    "lambda_l1",
-    "lambda_l2",
-    "max_bin",
-    "min_data_in_leaf",
-    "num_threads",
-    "path_smooth",
-    "seed",
-    "verbose",
-    "verbosity",
-}
+SAFE_KEYWORDS = """
+    bagging_fraction bagging_freq deterministic extra_trees feature_fraction force_col_wise
+    force_row_wise lambda_l1 lambda_l2 max_bin min_data_in_leaf num_threads path_smooth seed
+    verbose verbosity
+"""
 
 
 class BoostedRounds(JointFit):
@@ -113,7 +100,7 @@ def _lightgbm_nests(estimator: Any) -> bool:
     """Return True if the first rounds of a LightGBM model do not depend on how many follow."""
     named = type(estimator)().get_params(deep=False).keys()
     more = estimator.get_params(deep=False).keys() - named
-    return estimator.boosting_type == "gbdt" and more <= SAFE_KEYWORDS
+    return estimator.boosting_type == "gbdt" and more <= set(SAFE_KEYWORDS.split())
 
 
 def _rounds(estimator: Any) -> Any:

@@ -1,10 +1,16 @@
 """Leave-one-out and out-of-bag predictions from one fitted model."""
 
-from leavezero.leave_one_out._loo_method import LeaveOneOutMethod, LOOPredictions
+from leavezero.leave_one_out._loo_method import (
+    LeaveOneOutMethod,
+    LOOPredictions,
+    find_leave_one_out,
+    register_leave_one_out,
+)
+from leavezero.leave_one_out._loo_methods import METHODS
 from leavezero.leave_one_out._predict import leave_one_out_predict
-from leavezero.leave_one_out._registry import find_leave_one_out, register_leave_one_out
 
 __all__ = [
+    "METHODS",
     "LOOPredictions",
     "LeaveOneOutMethod",
     "find_leave_one_out",

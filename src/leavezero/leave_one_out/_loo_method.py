@@ -1,14 +1,15 @@
-"""Interface of leave-one-out methods: predictions for training rows from one fitted model."""
+"""The interface of leave-one-out methods: predictions for training rows from one fitted model."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from sklearn.utils.validation import check_is_fitted
 
 from leavezero._typing import AnyArray, Bools, Floats, Ints, Table
 
+Method = TypeVar("Method", bound="LeaveOneOutMethod")
 MethodName = Literal["exact", "approximate", "out-of-bag", "folds"]
 
 
@@ -118,3 +119,61 @@ class LeaveOneOutMethod(ABC):
         self, model: Any, X: Table, y: AnyArray, sample_weight: Floats | None
     ) -> LOOPredictions:
         """Return the predictions of a supported model."""
+
+
+_REGISTERED: list[LeaveOneOutMethod] = []  # by users; the latest first
+
+
+def register_leave_one_out(method: Method) -> Method:
+    """Add a leave-one-out method, which takes precedence over the built-in ones.
+
+    Parameters
+    ----------
+    method : LeaveOneOutMethod
+        Method for one model type. Methods registered later take precedence.
+
+    Returns
+    -------
+    LeaveOneOutMethod
+        The same method.
+
+    Examples
+    --------
+    >>> from leavezero.leave_one_out import (
+    ...     LeaveOneOutMethod, LOOPredictions, find_leave_one_out, register_leave_one_out
+    ... )
+    >>> class MyClassifier: ...
+    >>> class MyMethod(LeaveOneOutMethod):
+    ...     name = "mine"
+    ...     estimator_types = (MyClassifier,)
+    ...     def _predict(self, model, X, y, sample_weight):
+    ...         return LOOPredictions("exact", {"predict": y})
+    >>> method = register_leave_one_out(MyMethod())
+    >>> find_leave_one_out(MyClassifier()).name
+    'mine'
+    """
+    _REGISTERED.insert(0, method)
+    return method
+
+
+def find_leave_one_out(estimator: Any) -> LeaveOneOutMethod | None:
+    """Return the leave-one-out method for an estimator, or None.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Any estimator, fitted or not.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import Ridge
+    >>> from leavezero.leave_one_out import find_leave_one_out
+    >>> find_leave_one_out(Ridge()).name
+    'ridge'
+    >>> find_leave_one_out(object()) is None
+    True
+    """
+    from leavezero.leave_one_out._loo_methods import METHODS  # which import this module
+
+    methods = (*_REGISTERED, *METHODS)
+    return next((method for method in methods if method.handles(estimator)), None)

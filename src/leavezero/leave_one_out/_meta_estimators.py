@@ -15,14 +15,11 @@ from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.utils import get_tags
 
 from leavezero._typing import AnyArray, Floats, Table
-from leavezero.leave_one_out._loo_method import LeaveOneOutMethod, LOOPredictions
-
-
-def find_leave_one_out(estimator: Any) -> LeaveOneOutMethod | None:
-    """Return the method for a part; the registry itself imports this module."""
-    from leavezero.leave_one_out import _registry
-
-    return _registry.find_leave_one_out(estimator)
+from leavezero.leave_one_out._loo_method import (
+    LeaveOneOutMethod,
+    LOOPredictions,
+    find_leave_one_out,
+)
 
 
 class PipelineMethod(LeaveOneOutMethod):

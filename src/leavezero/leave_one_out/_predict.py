@@ -6,8 +6,7 @@ import numpy as np
 
 from leavezero._typing import AnyArray, Floats, Table
 from leavezero._warnings import warn_caller
-from leavezero.leave_one_out._loo_method import LOOPredictions
-from leavezero.leave_one_out._registry import find_leave_one_out
+from leavezero.leave_one_out._loo_method import LOOPredictions, find_leave_one_out
 
 
 def leave_one_out_predict(

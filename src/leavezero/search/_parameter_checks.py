@@ -103,6 +103,12 @@ def _check_augmenter(estimator: Any, augmenter: Any, owner: str) -> None:
             "similarities. Pass features and the name of a kernel, or "
             "augmenter=FixedValidationSet(X_val, y_val)."
         )
+    is_augmenter = hasattr(augmenter, "fit") and hasattr(augmenter, "sample")
+    if not is_augmenter and not (isinstance(augmenter, str) and augmenter == "auto"):
+        raise ValueError(
+            f'augmenter of {owner} must be "auto" or an object with fit(X, y) and '
+            f"sample(n_samples), got {augmenter!r}."
+        )
     if isinstance(augmenter, FixedValidationSet) and count_rows(augmenter.X) == 0:
         raise ValueError(f"augmenter of {owner} is a FixedValidationSet without rows.")
 

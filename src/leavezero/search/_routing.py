@@ -35,19 +35,8 @@ class RoutedParams:
     fit: Mapping[str, Mapping[str, Any]]  # by estimator name
     score: Mapping[str, Mapping[str, Any]]  # by metric name
     groups: AnyArray | None = field(default=None, repr=False)
-
-    @property
-    def sample_weight(self) -> Floats | None:
-        """The weights for scoring; the first ones if metrics have different ones."""
-        weights = [params.get("sample_weight") for params in self.score.values()]
-        present = [np.asarray(w, dtype=np.float64) for w in weights if w is not None]
-        return present[0] if present else None
-
-    @property
-    def weights_differ(self) -> bool:
-        """Whether metrics have different weights."""
-        weights: list[Any] = [params.get("sample_weight") for params in self.score.values()]
-        return any(not np.array_equal(weights[0], other) for other in weights[1:])
+    sample_weight: Floats | None = field(default=None, repr=False)  # of the first metric with any
+    weights_differ: bool = False  # between metrics
 
 
 def make_router(owner: Any, estimators: Mapping[str, Any], scoring: Scoring) -> MetadataRouter:
@@ -84,11 +73,20 @@ def route_fit(
         routed = process_routing(owner, "fit", **given)
         score = {name: dict(routed[f"{_SCORER}{name}"].score) for name in metrics}
         fit = {name: dict(routed[name].fit) for name in names}
-        return RoutedParams(fit, score, routed["augmenter"].fit.get("groups"))
+        return _with_weights(fit, score, routed["augmenter"].fit.get("groups"))
     groups = given.pop("groups", None)
     weight = {name: value for name, value in given.items() if name == "sample_weight"}
     score = {name: dict(weight) for name in metrics}
-    return RoutedParams(dict.fromkeys(names, given), score, groups)
+    return _with_weights(dict.fromkeys(names, given), score, groups)
+
+
+def _with_weights(
+    fit: Mapping[str, Any], score: Mapping[str, Any], groups: AnyArray | None
+) -> RoutedParams:
+    weights: list[Any] = [params.get("sample_weight") for params in score.values()]
+    present = [np.asarray(weight, dtype=np.float64) for weight in weights if weight is not None]
+    differ = any(not np.array_equal(weights[0], other) for other in weights[1:])
+    return RoutedParams(fit, score, groups, present[0] if present else None, differ)
 
 
 def route_score(owner: Any, params: Mapping[str, Any], name: str) -> dict[str, Any]:

@@ -9,10 +9,9 @@ from sklearn.base import is_classifier
 from leavezero._tables import count_rows
 from leavezero._typing import Table
 from leavezero.diagnostics import DiagnosticReport
-from leavezero.evaluation import SINGLE
+from leavezero.evaluation import SINGLE, final_estimator
 from leavezero.report import format_value, summarize, to_fragment, to_html
 from leavezero.search._code_export import code_to_repeat, versions
-from leavezero.search._unlabeled_target import final_estimator
 from leavezero.search._validation_summary import compare_validation_set
 
 N_FOLDS = 10  # of the cross-validation whose number of fits is shown

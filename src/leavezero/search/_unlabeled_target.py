@@ -5,14 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.pipeline import Pipeline
 from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 
 from leavezero._tables import plain
 from leavezero._typing import AnyArray, Bools, Ints
 from leavezero.augment import check_labels, takes_unlabeled
-from leavezero.evaluation import Candidate
+from leavezero.evaluation import Candidate, final_estimator
 from leavezero.semi_supervised import marked_rows, plain_labels
 
 MARKER = -1  # scikit-learn's
@@ -83,13 +82,6 @@ def distinct_estimators(candidates: Sequence[Candidate]) -> list[Any]:
         ]
         distinct.setdefault((id(candidate.estimator), *relevant), candidate)
     return [candidate.make_estimator(0) for candidate in distinct.values()]
-
-
-def final_estimator(estimator: Any) -> Any:
-    """Return the last step of a pipeline; other estimators as they are."""
-    while isinstance(estimator, Pipeline):
-        estimator = estimator[-1]
-    return estimator
 
 
 def sortable_codes(y: AnyArray) -> AnyArray:

@@ -1,0 +1,363 @@
+import errno
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.datasets import make_multilabel_classification
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import log_loss
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
+
+from leavezero import GridSearchLZO
+from leavezero.evaluation import (
+    SINGLE,
+    CandidateResult,
+    JointTask,
+    ModelStore,
+    SingleRound,
+    _evaluate,
+    evaluate,
+    fit_candidate,
+    resolve_metric,
+    score_loo,
+)
+from leavezero.evaluation._evaluate import evaluate_task, plan_tasks
+from leavezero.leave_one_out import leave_one_out_predict
+
+KERNELS = [{"C": C, "gamma": gamma} for C in (1, 10, 100) for gamma in (0.1, 1.0)]
+
+
+class Fails(ClassifierMixin, BaseEstimator):
+    """Fail in fit or in predict, if asked to."""
+
+    def __init__(self, where=None):
+        self.where = where
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self._checked("fit", self)
+
+    def predict(self, X):
+        return self._checked("predict", np.full(len(X), self.classes_[0]))
+
+    def _checked(self, method, result):
+        if self.where == method:
+            raise RuntimeError(f"no {method}")
+        return result
+
+
+# Tasks
+
+
+def keys(tasks):
+    return [[trial.candidate.key for trial in task.trials] for task in tasks]
+
+
+def test_candidates_with_the_same_kernel_are_one_task(make_trials):
+    tasks = plan_tasks(make_trials(SVC(), KERNELS), seed=0)
+    assert [len(task.trials) for task in tasks] == [3, 3]
+
+
+def test_tasks_do_not_depend_on_the_order_of_candidates(make_trials):
+    tasks = keys(plan_tasks(make_trials(SVC(), KERNELS), seed=0))
+    assert keys(plan_tasks(make_trials(SVC(), KERNELS[::-1]), seed=0)) == tasks
+
+
+def test_large_groups_are_split_largest_task_first(make_trials):
+    model = make_pipeline(StandardScaler(), MLPClassifier())
+    grid = [{"mlpclassifier__alpha": alpha} for alpha in range(1, 21)]
+    tasks = plan_tasks(make_trials(model, grid), seed=0)
+    assert [len(task.trials) for task in tasks] == [8, 8, 4]
+
+
+@pytest.mark.parametrize("options", [{"training_rows": np.arange(5)}, {"n_passes": 1}], ids=list)
+def test_partial_fits_are_single_tasks(make_trials, options):
+    tasks = plan_tasks(make_trials(SVC(), KERNELS[:2], **options), seed=0)
+    assert [(len(task.trials), task.method) for task in tasks] == [(1, None), (1, None)]
+
+
+@pytest.mark.parametrize(("copy", "n_tasks"), [(True, 1), (False, 2)])
+def test_candidates_that_modify_their_input_are_single_tasks(make_trials, copy, n_tasks):
+    model = make_pipeline(StandardScaler(copy=copy), SVC())
+    trials = make_trials(model, [{"svc__C": 1}, {"svc__C": 2}])
+    assert len(plan_tasks(trials, seed=0)) == n_tasks
+
+
+def test_search_lists_its_tasks(iris):
+    grid = [{"n_neighbors": [1, 3], "p": [1]}, {"n_neighbors": [1, 3, 5], "p": [2]}]
+    search = GridSearchLZO(KNeighborsClassifier(), grid, random_state=0, n_replicates=2).fit(*iris)
+    name = search.tasks_[0].method
+    assert name is not None
+    assert search.tasks_ == (JointTask((2, 3, 4), name), JointTask((0, 1), name))
+    search = GridSearchLZO(DecisionTreeClassifier(), {"max_depth": [1, 2]}, n_replicates=2)
+    assert search.fit(*iris).tasks_ == (JointTask((0,)), JointTask((1,)))
+
+
+# Results
+
+
+def test_joint_results_equal_single_results(make_run, make_trials, iris):
+    run = make_run(*iris, use_loo=True)
+    [task] = plan_tasks(
+        make_trials(KNeighborsClassifier(), [{"n_neighbors": k} for k in (1, 9)]), 0
+    )
+    assert task.method is not None
+    joint, single = evaluate_task(run, task), evaluate_task(run, replace(task, method=None))
+    for one, other in zip(joint, single, strict=True):
+        np.testing.assert_array_equal(one.scores[SINGLE].per_row, other.scores[SINGLE].per_row)
+        np.testing.assert_array_equal(
+            one.loo.scores[SINGLE].per_row, other.loo.scores[SINGLE].per_row
+        )
+
+
+@pytest.mark.parametrize("method", ["fit", "predict"])
+def test_failed_joint_work_is_done_one_by_one(make_run, make_trials, iris, monkeypatch, method):
+    run = make_run(*iris)
+    [task] = plan_tasks(make_trials(SVC(), [{"C": 1}, {"C": 10}]), 0)
+    expected = [result.main_score for result in evaluate_task(run, task)]
+
+    def fail(*args):
+        raise RuntimeError
+
+    monkeypatch.setattr(type(task.method), method, fail)
+    assert [result.main_score for result in evaluate_task(run, task)] == expected
+
+
+@pytest.mark.parametrize("where", ["fit", "predict"])
+def test_errors_are_recorded_or_raised(make_run, evaluate_all, iris, where):
+    grid = [{"where": None}, {"where": where}]
+    (found, _) = evaluate_all(make_run(*iris), Fails(), grid)
+    good, failed = found.results
+    assert good.error is None
+    assert np.isfinite(good.main_score)
+    assert np.isnan(failed.main_score)
+    error = failed.error if where == "fit" else failed.scoring_errors[SINGLE]
+    assert f"RuntimeError: no {where}" in error
+    with pytest.raises(RuntimeError, match=f"no {where}"):
+        evaluate_all(make_run(*iris, error_score="raise"), Fails(), grid)
+
+
+@pytest.mark.parametrize("stop", [True, KeyboardInterrupt])
+def test_finished_results_are_kept_if_the_search_is_stopped(make_run, evaluate_all, iris, stop):
+    seen = []
+
+    def on_result(result):
+        seen.append(result)
+        if len(seen) == 2 and stop is KeyboardInterrupt:
+            raise KeyboardInterrupt
+        return len(seen) == 2
+
+    grid = [{"max_depth": depth} for depth in (1, 2, 3)]
+    found, models = evaluate_all(
+        make_run(*iris), DecisionTreeClassifier(), grid, on_result=on_result
+    )
+    assert [np.isfinite(result.main_score) for result in found.results] == [True, True]
+    assert (found.n_fits, isinstance(found.interrupt, KeyboardInterrupt)) == (2, stop is not True)
+    assert [model is None for model in models] == [False, False, True]
+
+
+def test_rounds_continue_until_the_strategy_proposes_nothing(make_run, make_trials, iris):
+    """A later trial replaces an earlier one of the same row; results of a round carry models."""
+    trials = make_trials(DecisionTreeClassifier(), [{"max_depth": d} for d in (1, 2)])
+
+    class TwoRounds:
+        n_trials = 3
+        rounds = (trials, [replace(trials[1], iteration=1)])
+        received = ()
+
+        def ask(self):
+            return self.rounds[len(self.received)] if len(self.received) < 2 else ()
+
+        def tell(self, results):
+            self.received += (results,)
+
+    strategy = TwoRounds()
+    with ModelStore() as models:
+        found = evaluate(make_run(*iris), strategy, models, n_jobs=1)
+    assert [result.trial.iteration for result in found.results] == [0, 1]
+    assert found.n_fits == 3
+    assert [len(results) for results in strategy.received] == [2, 1]
+    assert all(result.model.tree_ is not None for result in strategy.received[0])
+
+
+def test_training_rows_and_fit_parameters_are_taken_together(make_run, make_trials, iris):
+    X, y = iris
+    rows, weight = np.arange(0, 150, 2), np.linspace(0.1, 1, 150)
+    run = make_run(X, y, fit_params={"estimator": {"sample_weight": weight}})
+    [trial] = make_trials(GaussianNB(), [{}])
+    model = fit_candidate(run, trial.candidate, rows)
+    expected = GaussianNB().fit(X[rows], y[rows], weight[rows])
+    np.testing.assert_array_equal(model.theta_, expected.theta_)
+
+
+# LOO scores
+
+
+@pytest.mark.parametrize("weights", [False, True])
+def test_loo_score_is_the_metric_of_loo_predictions(iris, weights):
+    X, y = iris
+    weight = np.linspace(0.1, 1, 150) if weights else None
+    params = {"sample_weight": weight} if weights else {}
+    model = GaussianNB().fit(X, y, **params)
+    metric = replace(resolve_metric("neg_log_loss", "test"), weight=weight)
+    found = score_loo(model, X, y, params, {SINGLE: metric}, model.classes_)
+    predicted = leave_one_out_predict(model, X, y, method="predict_proba", sample_weight=weight)
+    expected = -log_loss(y, predicted, sample_weight=weight)
+    assert found.scores[SINGLE].mean == pytest.approx(expected, rel=1e-6)
+    assert found.method == "exact"
+
+
+def test_rows_without_an_out_of_bag_prediction_are_left_out(two_classes):
+    """Their entry among the per-row scores is the mean of the others."""
+    X, y = two_classes
+    model = RandomForestClassifier(12, random_state=0).fit(X, y)
+    accuracy = {SINGLE: resolve_metric("accuracy", "test")}
+    found = score_loo(model, X, y, {}, accuracy, model.classes_)
+    scores = found.scores[SINGLE]
+    assert found.method == "out-of-bag"
+    assert len(scores.per_row) == 200
+    assert scores.per_row.mean() == pytest.approx(scores.mean, abs=1e-6)
+    assert not np.all(np.isin(scores.per_row, [0, 1]))
+
+
+def test_loo_score_of_a_fit_that_has_not_seen_every_class(make_run, make_trials, iris):
+    X, y = iris
+    rows = np.flatnonzero(y != 1)
+    run = make_run(X, y, "neg_log_loss", use_loo=True)
+    [trial] = make_trials(GaussianNB(), [{}], training_rows=rows)
+    [result] = evaluate_task(run, _evaluate.Task((trial,)))
+    model = GaussianNB().fit(X[rows], y[rows])
+    predicted = leave_one_out_predict(model, X[rows], y[rows], method="predict_proba")
+    expected = -log_loss(y[rows], predicted)
+    assert result.loo.scores[SINGLE].mean == pytest.approx(expected, rel=1e-5)
+
+
+def test_loo_scores_of_several_outputs():
+    X, y = make_multilabel_classification(100, n_classes=3, random_state=0)
+    metrics = {name: resolve_metric(name, "test") for name in ("f1_micro", "roc_auc")}
+    found = score_loo(KNeighborsClassifier().fit(X, y), X, y, {}, metrics, None)
+    assert list(found.scores) == ["f1_micro"]
+    assert "roc_auc cannot be computed from predict" in found.note
+
+
+@pytest.mark.parametrize(
+    ("model", "fit_params", "metric", "note"),
+    [
+        (MLPClassifier(max_iter=1), {}, "accuracy", "no leave-one-out method for MLPClassifier"),
+        (GaussianNB(), {"extra": 1}, "accuracy", "fit was called with extra"),
+        (GaussianNB(), {}, lambda e, X, y: 1.0, "needs features"),
+        (KNeighborsClassifier(algorithm="kd_tree", metric="haversine"), {}, "accuracy", "failed"),
+    ],
+    ids=["model", "parameters", "metric", "error"],
+)
+@pytest.mark.filterwarnings("ignore:Stochastic Optimizer")
+def test_note_why_there_is_no_loo_score(iris, monkeypatch, model, fit_params, metric, note):
+    X, y = iris[0][:, :2], iris[1]
+    method = _evaluate.find_leave_one_out(model)
+    if note == "failed":
+        monkeypatch.setattr(type(method), "predict", lambda *args: 1 / 0)
+        note = "failed: division by zero"
+    model = model if note.startswith("failed") else model.fit(X, y)
+    found = score_loo(
+        model, X, y, fit_params, {SINGLE: resolve_metric(metric, "test")}, np.unique(y)
+    )
+    assert not found.scores
+    assert note in found.note
+
+
+# Models
+
+
+def result_of(trial, model, score=0.5, provisional=False):
+    return CandidateResult(
+        trial, {}, {}, 0.0, 0.0, main_score=score, model=model, provisional=provisional
+    )
+
+
+@pytest.fixture
+def trials(make_trials):
+    return make_trials(Ridge(), [{"alpha": alpha} for alpha in (1, 2, 3)])
+
+
+def test_models_are_stored_on_disk_when_memory_is_used_up(trials, monkeypatch):
+    monkeypatch.setattr(_evaluate, "STORE_BYTES", 0)
+    with ModelStore() as store:
+        for trial in trials:
+            store.add(result_of(trial, Ridge(trial.row), provisional=trial.row == 1))
+        folder = Path(store._folder.name)
+        assert len(list(folder.iterdir())) == 3
+        assert [store.get(row)[0].alpha for row in range(3)] == [0, 1, 2]
+        assert [store.get(row)[1] for row in range(3)] == [False, True, False]
+        assert store.get(3) is None
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize("cause", ["file", "folder"])
+def test_models_stay_in_memory_if_the_disk_is_full(trials, monkeypatch, caplog, cause):
+    def full(*args, **options):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(_evaluate, "STORE_BYTES", 0)
+    if cause == "file":
+        monkeypatch.setattr(Path, "write_bytes", full)
+    else:
+        monkeypatch.setattr(_evaluate.tempfile, "TemporaryDirectory", full)
+    with ModelStore() as store:
+        store.add(result_of(trials[0], Ridge(7)))
+        assert store.get(0)[0].alpha == 7
+    assert "could not be stored on disk" in caplog.text
+
+
+def test_models_that_cannot_be_pickled_stay_in_memory(trials, monkeypatch):
+    monkeypatch.setattr(_evaluate, "STORE_BYTES", 0)
+    model = Ridge(threading.Lock())
+    with ModelStore() as store:
+        store.add(result_of(trials[0], model))
+        assert store.get(0)[0] is model
+
+
+def test_only_models_that_may_be_needed_are_kept(trials):
+    """The best of equal ones is the first in canonical order."""
+    with ModelStore("best") as best, ModelStore("none") as none, ModelStore() as every:
+        for trial, score in zip(trials, (0.5, np.nan, 0.5), strict=True):
+            for store in (best, none, every):
+                store.add(result_of(trial, Ridge(), score))
+        every.add(result_of(replace(trials[0], row=3, may_win=False, n_passes=1), Ridge()))
+        assert [best.get(row) is not None for row in range(3)] == [True, False, False]
+        assert none.get(0) is None
+        assert [every.get(row) is not None for row in range(4)] == [True, True, True, False]
+
+
+def test_target_of_semi_supervised_candidates_has_their_marker(make_run, iris):
+    X, y = iris
+    run = make_run(X, y, labeled=np.arange(100), unlabeled_marker=(-1,))
+    assert run.n_labeled == 100
+    assert run.y_fit[:100].tolist() == y[:100].tolist()
+    assert set(run.y_fit[100:]) == {-1}
+
+
+def test_candidates_do_not_depend_on_the_order_of_the_grid(make_run, evaluate_all, iris):
+    """To the last digit, with LOO scores and bias correction."""
+    run = make_run(*iris, use_loo=True)
+    grid = [{"C": C} for C in (0.01, 0.1, 1.0, 10.0)]
+    model = LogisticRegression(max_iter=500)
+    listed = [r.corrected_score for r in evaluate_all(run, model, grid)[0].results]
+    reverse = [r.corrected_score for r in evaluate_all(run, model, grid[::-1])[0].results]
+    assert listed == reverse[::-1]
+    assert len(set(listed)) > 1
+
+
+def test_single_round_proposes_every_candidate_once(trials):
+    strategy = SingleRound([trial.candidate for trial in trials])
+    assert [trial.row for trial in strategy.ask()] == [0, 1, 2]
+    assert (strategy.n_trials, list(strategy.ask())) == (3, [])
