@@ -32,7 +32,9 @@ search = CandidateSearchLZO(candidates, random_state=0).fit(X, y)
 results = search.cv_results_
 print(f"{'candidate':<10} {'validation':>10} {'LOO':>6} {'score':>6}  LOO method")
 for row, params in enumerate(results["params"]):
-    validation, loo, score = (results[f"mean_{n}_score"][row] for n in ("validation", "loo", "test"))
+    validation, loo, score = (
+        results[f"mean_{n}_score"][row] for n in ("validation", "loo", "test")
+    )
     method = results["loo_method"][row]
     print(f"{params['candidate']:<10} {validation:>10.3f} {loo:6.3f} {score:6.3f}  {method}")
 

@@ -24,9 +24,9 @@ grid = {"svc__gamma": [0.001, 0.01, 0.1, 1.0, 10.0], "svc__C": [10.0]}
 # ``permutation=True`` fits the best two candidates to permuted labels: a score above chance is
 # optimism of the validation set.
 
-search = GridSearchLZO(
-    model, grid, augmenter=LabelInvariantMixup(), loo=False, random_state=0
-).fit(X_train, y_train)
+search = GridSearchLZO(model, grid, augmenter=LabelInvariantMixup(), loo=False, random_state=0).fit(
+    X_train, y_train
+)
 report = search.diagnose(permutation=True)
 print("best:", search.best_params_, f"score {search.best_score_:.3f}")
 print(f"accuracy on {len(y_test)} test rows: {search.score(X_test, y_test):.3f}")
