@@ -52,6 +52,12 @@ class CheckpointedResults:
         self._store = store
         self._run = run
         self._known = store.load()
+        if run.error_score == "raise":  # failed candidates are fitted again, and raise
+            self._known = {
+                key: payload
+                for key, payload in self._known.items()
+                if not payload["error"] and not payload["scoring_errors"]
+            }
 
     def known_results(self, tasks: "Sequence[Task]") -> "Iterator[CandidateResult]":
         """Yield the results that are stored."""

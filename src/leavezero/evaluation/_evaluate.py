@@ -121,7 +121,8 @@ class CandidateResult:
 
     def mean_score(self, metric: str | None) -> float:
         """Return the mean score by a metric; NaN if there is none."""
-        return self.scores[metric].mean if metric in self.scores else np.nan
+        scores = None if metric is None else self.scores.get(metric)
+        return np.nan if scores is None else scores.mean
 
     @property
     def was_started(self) -> bool:
@@ -283,10 +284,10 @@ def _round_results(
         if isinstance(found, TaskEnded) and is_joint and found.limit != "time_budget":
             retry += [Task((trial,)) for trial in tasks[at].trials]  # one of them is the cause
         else:
-            yield from _task_results(tasks[at], found)
+            yield from _task_results(run, tasks[at], found)
     if retry:
         for at, found in _run(run, retry, n_jobs, limits, checkpoint):
-            yield from _task_results(retry[at], found)
+            yield from _task_results(run, retry[at], found)
 
 
 def _run(
@@ -313,9 +314,13 @@ def _run(
             yield at, found
 
 
-def _task_results(task: Task, found: Any) -> list[CandidateResult]:
+def _task_results(run: Run, task: Task, found: Any) -> list[CandidateResult]:
     if not isinstance(found, TaskEnded):
         return list(found)
+    if run.error_score == "raise" and found.limit != "time_budget":
+        errors = {"timeout": TimeoutError, "memory_limit": MemoryError}
+        [trial] = task.trials
+        raise errors.get(found.limit, RuntimeError)(f"{trial.candidate.params}: {found}")
     return [
         CandidateResult(trial, {}, {}, found.seconds, 0.0, error=str(found), ended=found)
         for trial in task.trials
@@ -541,7 +546,7 @@ def score_loo(
     classes: AnyArray | None,
     predictions: LOOPredictions | None = None,
 ) -> LOOScores:
-    """Return the LOO scores of a fitted model, or a note that says why there are none."""
+    """Return the LOO scores of a fitted model, or a note why there are none."""
     reason = loo_unsupported_reason(model, fit_params)
     method = find_leave_one_out(model)
     if reason is not None or method is None:
