@@ -4,7 +4,6 @@ uv run --group docs python -m sphinx -W -j auto -b html docs docs/_build/html
 """
 
 import importlib
-import pkgutil
 import re
 import sys
 from pathlib import Path
@@ -14,7 +13,16 @@ import leavezero
 sys.path.insert(0, str(Path(__file__).parent))
 import _site_pages
 
-PRIVATE = {"cli", "evaluation", "execution", "joint_fit"}
+PUBLIC = (
+    "augment",
+    "diagnostics",
+    "exceptions",
+    "leave_one_out",
+    "report",
+    "search",
+    "semi_supervised",
+    "testing",
+)
 
 project = "leavezero"
 author = "The leavezero developers"
@@ -74,9 +82,7 @@ sphinx_gallery_conf = {
 
 def public_packages():
     """Return the public packages, the top-level one first."""
-    names = [module.name for module in pkgutil.iter_modules(leavezero.__path__)]
-    public = [name for name in names if not name.startswith("_") and name not in PRIVATE]
-    return [leavezero, *(importlib.import_module(f"leavezero.{name}") for name in public)]
+    return [leavezero, *(importlib.import_module(f"leavezero.{name}") for name in PUBLIC)]
 
 
 def setup(app):
