@@ -18,6 +18,6 @@ from leavezero.exceptions import CandidateFailedWarning
 def test_the_line_of_the_user(search, category):
     """Not a line of the search, nor of what scikit-learn wraps around it."""
     X, y = load_iris(return_X_y=True)
-    with pytest.warns(category) as heard:
+    with pytest.warns(category) as caught:
         search.fit(X, y)
-    assert {one.filename for one in heard} == {__file__}
+    assert {one.filename for one in caught} == {__file__}

@@ -1,4 +1,4 @@
-"""Types that several rooms share."""
+"""Types that several packages share."""
 
 from collections.abc import Mapping
 from typing import Any, TypeAlias

@@ -22,10 +22,10 @@ def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
     --------
     >>> import warnings
     >>> from leavezero._warnings import warn_caller
-    >>> with warnings.catch_warnings(record=True) as heard:
+    >>> with warnings.catch_warnings(record=True) as caught:
     ...     warnings.simplefilter("always")
     ...     warn_caller("Beware.")
-    >>> str(heard[0].message)
+    >>> str(caught[0].message)
     'Beware.'
     """
     frame, level = inspect.currentframe(), 1

@@ -24,7 +24,6 @@ from leavezero.evaluation import (
     CandidateResult,
     JointTask,
     ModelStore,
-    SingleRound,
     _evaluate,
     evaluate,
     fit_candidate,
@@ -355,9 +354,3 @@ def test_candidates_do_not_depend_on_the_order_of_the_grid(make_run, evaluate_al
     reverse = [r.corrected_score for r in evaluate_all(run, model, grid[::-1])[0].results]
     assert listed == reverse[::-1]
     assert len(set(listed)) > 1
-
-
-def test_single_round_proposes_every_candidate_once(trials):
-    strategy = SingleRound([trial.candidate for trial in trials])
-    assert [trial.row for trial in strategy.ask()] == [0, 1, 2]
-    assert (strategy.n_trials, list(strategy.ask())) == (3, [])

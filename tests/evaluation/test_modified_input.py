@@ -44,7 +44,6 @@ def test_parameter_named_copy_is_found_at_any_depth(estimator, expected):
     ("estimator", "copy", "grid", "options"),
     [
         (SCALED_SVC, "standardscaler__copy", {"svc__C": [1, 5]}, {}),
-        (SCALED_SVC, "standardscaler__copy", {"svc__C": [1, 5]}, {"n_jobs": 2}),
         (SCALED_SPARSE, "maxabsscaler__copy", {"svc__C": [1, 5]}, {}),
         (
             SCALED_NB,

@@ -135,8 +135,6 @@ def test_permutation_scores_of_a_memorizing_model_exceed_chance(
     [trial] = make_trials(estimator, [{}])
     found = permutation_scores(run, [trial.candidate], LabelInvariantMixup(), ROOT)
     assert (found.scores[0] - found.chances[0] > 0.2) is (target == "classes")
-    expected = run.y.copy()
-    np.testing.assert_array_equal(run.y, expected)
 
 
 # Checkpoints

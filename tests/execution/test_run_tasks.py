@@ -99,12 +99,12 @@ def test_three_lost_workers_are_an_error(caplog):
 
 
 def test_limits_require_this_machine():
-    class OtherMachines(SequentialBackend):
+    class RemoteBackend(SequentialBackend):
         """A backend that is not one of joblib's own."""
 
     with (
-        parallel_config(backend=OtherMachines()),
-        pytest.raises(ValueError, match="joblib's active backend is OtherMachines"),
+        parallel_config(backend=RemoteBackend()),
+        pytest.raises(ValueError, match="joblib's active backend is RemoteBackend"),
     ):
         run_tasks(work, None, [1], n_jobs=1, limits=Limits(timeout=1.0))
 

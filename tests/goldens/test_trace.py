@@ -11,11 +11,10 @@ from sklearn.svm import SVC
 import leavezero
 from leavezero import GridSearchLZO, LabelInvariantMixup
 
-# Names of the package that may be renamed.
-PLAIN = {"augmenter": LabelInvariantMixup(), "unseen": "off"}
+PLAIN = {"augmenter": LabelInvariantMixup(), "loo": False}
 
-MAX_MODULES_DEFAULT = 67
-MAX_MODULES_PLAIN = 55
+MAX_MODULES_DEFAULT = 26
+MAX_MODULES_PLAIN = 19
 ROOT = str(Path(leavezero.__file__).parent)
 
 

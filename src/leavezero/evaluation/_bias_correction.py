@@ -79,11 +79,12 @@ def corrected_scores(run: "Run", results: "Sequence[CandidateResult]", name: str
     validation = validation_scores(some, name)
     metric = common_metric(run, some, name)
     n_labels = None if run.labeled is None else len(run.labeled)
-    predictions = [result.scores[name].predictions for result in some]
+    every = [result.scores[name].predictions for result in some]
+    predictions = [one for one in every if one is not None]
     corrected[scored] = combine(
         validation,
         loo_scores(some, name),
-        None if any(p is None for p in predictions) else np.stack(predictions, axis=1),
+        np.stack(predictions, axis=1) if len(predictions) == len(some) else None,
         metric,
         run.replicates,
         run.y,
@@ -192,7 +193,7 @@ def distances(first: AnyArray, second: AnyArray, scale: float = 1.0) -> Floats:
     if first.dtype.kind in "iub":
         cells = [np.swapaxes(a, 1, -1).reshape(-1, a.shape[1]) for a in (first, second)]
         equal = np.zeros((first.shape[1], second.shape[1]))
-        for code in np.intersect1d(*cells):
+        for code in np.intersect1d(cells[0], cells[1]):
             hits = [(codes == code).astype(np.float32) for codes in cells]
             equal += hits[0].T @ hits[1]  # counts below 2^24 are exact
         return 1.0 - equal / len(cells[0])

@@ -76,9 +76,8 @@ class CheckpointedResults:
         return [task for task in left if task.trials]
 
     def save(self, results: "Sequence[CandidateResult]") -> None:
-        """Store the results of a finished task."""
-        for result in results:
-            self._store.save(self._key(result.trial), _encoded(result))
+        """Store the results of a finished task in one transaction."""
+        self._store.save({self._key(result.trial): _encoded(result) for result in results})
 
     def _key(self, trial: Trial) -> str:
         estimator = trial.candidate.make_estimator(self._run.seed)

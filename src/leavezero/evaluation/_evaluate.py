@@ -121,7 +121,8 @@ class CandidateResult:
 
     def mean_score(self, metric: str | None) -> float:
         """Return the mean score by a metric; NaN if there is none."""
-        return self.scores[metric].mean if metric in self.scores else np.nan
+        scores = None if metric is None else self.scores.get(metric)
+        return np.nan if scores is None else scores.mean
 
     @property
     def was_started(self) -> bool:
@@ -545,7 +546,7 @@ def score_loo(
     classes: AnyArray | None,
     predictions: LOOPredictions | None = None,
 ) -> LOOScores:
-    """Return the LOO scores of a fitted model, or a note that says why there are none."""
+    """Return the LOO scores of a fitted model, or a note why there are none."""
     reason = loo_unsupported_reason(model, fit_params)
     method = find_leave_one_out(model)
     if reason is not None or method is None:

@@ -32,7 +32,7 @@ def leave_one_out_predict(
         The training data of the estimator.
     method : "predict", "predict_proba" or "decision_function", default="predict"
         Which prediction to return.
-    sample_weight : array of shape (n_samples,), optional
+    sample_weight : array of shape (n_samples,) or None, default=None
         The weights of the fit.
 
     Returns

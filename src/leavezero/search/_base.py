@@ -683,8 +683,9 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         run = state.run
         X, y, labeled = run.X, run.y, run.labeled
         if labeled is not None:
-            if hasattr(self.augmenter_, "pseudo_labels_"):
-                y = self.augmenter_.pseudo_labels_
+            pseudo_labels = getattr(self.augmenter_, "pseudo_labels_", None)
+            if pseudo_labels is not None:
+                y = pseudo_labels
             else:
                 X, y, labeled = take_rows(run.X, labeled), run.y[labeled], None
         is_label_column = not is_regressor(self._representative()) and np.ndim(y) == 1
@@ -699,7 +700,7 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             default_augmenter=isinstance(self.augmenter, str),
             grouped=state.groups is not None,
             labeled=labeled,
-            seed=integer_seed(state.root, "trust"),
+            seed=integer_seed(state.root, "diagnostics"),
         )
 
     def _warning_checks(self, state: FittedState) -> tuple[Check, ...]:
@@ -830,7 +831,7 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
 
     def __copy__(self) -> Self:
         copied = type(self).__new__(type(self))
-        vars(copied).update(vars(self))  # unlike a pickle, with the training data
+        copied.__dict__.update(vars(self))  # unlike a pickle, with the training data
         return copied
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
@@ -838,7 +839,7 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         memo[id(self)] = copied
         if hasattr(self, "_state"):
             memo[id(self._state)] = self._state
-        vars(copied).update({name: deepcopy(value, memo) for name, value in vars(self).items()})
+        copied.__dict__.update({n: deepcopy(value, memo) for n, value in vars(self).items()})
         return copied
 
 

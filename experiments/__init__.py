@@ -1,0 +1,1 @@
+"""The paper's tables and our studies: ``uv run python -m experiments list``."""

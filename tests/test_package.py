@@ -1,0 +1,108 @@
+"""Public names, their documentation, and what importing the package requires."""
+
+import ast
+import dataclasses
+import importlib
+import inspect
+import math
+import re
+import subprocess
+import sys
+
+import pytest
+
+PACKAGES = [
+    "leavezero",
+    "leavezero.augment",
+    "leavezero.diagnostics",
+    "leavezero.exceptions",
+    "leavezero.leave_one_out",
+    "leavezero.search",
+    "leavezero.semi_supervised",
+    "leavezero.testing",
+]
+NO_PARAMETERS = {"BaseSearchLZO"}  # GridSearchLZO documents the parameters of all searches
+OPTIONAL = [
+    *("distributed", "jinja2", "lightgbm", "matplotlib", "optuna", "pandas", "polars", "pyarrow"),
+    *("ray", "rich", "skops", "skrub", "typer", "xgboost"),
+]
+
+
+def public_objects():
+    """Yield each public class and function once, with the name of its package."""
+    seen = set()
+    for package in PACKAGES[::-1]:
+        module = importlib.import_module(package)
+        for name in module.__all__:
+            value = getattr(module, name)
+            if (inspect.isclass(value) or inspect.isfunction(value)) and name not in seen:
+                seen.add(name)
+                yield pytest.param(value, id=f"{package}.{name}")
+
+
+def documented_parameters(value):
+    """Return the entries of the section Parameters: what follows the colon, by name."""
+    section = re.search(
+        r"^Parameters\n-+\n(.*?)(?=^\w[^\n]*\n-{3,}|\Z)",
+        inspect.getdoc(value) or "",
+        flags=re.DOTALL | re.MULTILINE,
+    )
+    found = {}
+    for entry in re.findall(r"^(\S.*)$", section[1] if section else "", flags=re.MULTILINE):
+        names, _, description = entry.partition(" : ")
+        found |= {name.strip().lstrip("*"): description for name in names.split(",")}
+    return found
+
+
+def has_parameters(value):
+    """Return False for exceptions and for records, which the package makes itself."""
+    is_error = inspect.isclass(value) and issubclass(value, Exception)
+    is_record = dataclasses.is_dataclass(value) and not documented_parameters(value)
+    is_abstract = inspect.isabstract(value) and not documented_parameters(value)
+    is_excepted = is_error or is_record or is_abstract or value.__name__ in NO_PARAMETERS
+    return not is_excepted
+
+
+def equals_default(text, default):
+    """Return whether a documented default is the one of the signature."""
+    if text == "nan":
+        return isinstance(default, float) and math.isnan(default)
+    try:
+        return bool(ast.literal_eval(text) == default)
+    except ValueError:  # the name of a public constant
+        diagnostics = importlib.import_module("leavezero.diagnostics")
+        return getattr(diagnostics, text, None) is default
+
+
+@pytest.mark.parametrize("value", list(public_objects()))
+def test_documentation(value):
+    """Every public object has an example; parameters and defaults match the signature."""
+    text = inspect.getdoc(value) or ""
+    is_error = inspect.isclass(value) and issubclass(value, Exception)
+    assert text
+    assert is_error or ">>>" in text
+    if not has_parameters(value):
+        return
+    signature, documented = inspect.signature(value).parameters, documented_parameters(value)
+    assert set(signature) == set(documented)
+    for name, description in documented.items():
+        default = signature[name].default
+        given = re.search(r"default=(.*)$", description)
+        if given:
+            assert equals_default(given[1], default), name
+        elif inspect.isfunction(value) and description:
+            assert default is inspect.Parameter.empty, name
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_public_names_are_sorted_and_exist(package):
+    module = importlib.import_module(package)
+    assert inspect.getdoc(module)
+    assert len(set(module.__all__)) == len(module.__all__)
+    assert all(hasattr(module, name) for name in module.__all__)
+
+
+def test_import_requires_no_optional_package():
+    """Only numpy, scipy, scikit-learn and joblib are required."""
+    code = f"import sys; sys.modules.update(dict.fromkeys({OPTIONAL!r})); import leavezero"
+    subprocess.run([sys.executable, "-c", code], check=True)
