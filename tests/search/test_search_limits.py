@@ -32,8 +32,9 @@ from leavezero import (
     leave_zero_out_validate,
 )
 from leavezero.augment import GaussianAugmenter
+from leavezero.evaluation import _evaluate
 from leavezero.exceptions import AllCandidatesFailedError, CandidateFailedWarning
-from leavezero.execution import summarize_checkpoint
+from leavezero.execution import TaskEnded, summarize_checkpoint
 from leavezero.execution._process_pool import cloudpickle
 
 pytestmark = pytest.mark.skipif(
@@ -120,45 +121,53 @@ def reference():
 
 
 def test_each_fault_costs_one_candidate(reference, tmp_path):
-    """Among them one that changes its data, and one whose process is killed once."""
-    marker = tmp_path / "marker"
-    grid = [
+    """Also in a joint fit, whose other candidates are then fitted one by one.
+
+    Neither a candidate that changes its data nor one whose process is killed once matters.
+    """
+    marker = str(tmp_path / "marker")
+    alone = [
         {"fault": sorted(FAULTS)},
         {"fault": ["writes"]},
         {"quantile": QUANTILES},
-        {"fault": ["dies once"], "quantile": QUANTILES[:1], "marker": [str(marker)]},
+        {"fault": ["dies once"], "quantile": QUANTILES[:1], "marker": [marker]},
     ]
-    search, n_faults = search_of(grid, n_jobs=2, error_score=-1.0, **LIMITS), len(FAULTS)
-    with pytest.warns(CandidateFailedWarning):
-        search.fit(X, y)
-    for row, fault in enumerate(sorted(FAULTS)):
-        assert FAULTS[fault] in search.failures_[row]
-    assert list(search.failures_) == list(range(n_faults))
-    assert set(search.cv_results_["mean_test_score"][:n_faults]) == {-1.0}
-    assert marker.exists()
-    assert scores(search, slice(n_faults + 1, -1)) == scores(reference)
-    assert scores(search, slice(-1, None)) == scores(reference, slice(1))
-    assert search.best_score_ == reference.best_score_
-
-
-def test_fault_in_a_joint_fit_costs_one_candidate():
-    """The others are fitted one by one; a joint fit has as much time as its candidates."""
+    slow = {"stump__quantile": QUANTILES[:3], "stump__seconds": [0.6]}
     pipeline = make_pipeline(StandardScaler(), Stump())
-    slow = {"stump__quantile": QUANTILES[:3], "stump__seconds": [0.4]}
-    candidates = {"a": (pipeline, slow), "b": (pipeline, [slow, {"stump__fault": ["sleeps"]}])}
-    search = CandidateSearchLZO(candidates, timeout=0.9, **FEW)
-    with pytest.warns(CandidateFailedWarning, match="1 of 7 candidates"):
+    candidates = {
+        "alone": (Stump(), alone),
+        "joint": (pipeline, slow),
+        "fault": (pipeline, [slow, {"stump__fault": ["sleeps"]}]),
+    }
+    search = CandidateSearchLZO(candidates, n_jobs=2, error_score=-1.0, **LIMITS, **FEW)
+    with pytest.warns(CandidateFailedWarning) as warned:
         search.fit(X, y)
-    assert {task.method for task in search.tasks_} == {"pipeline prefix"}
-    assert list(search.failures_) == [6]
-    assert len(set(search.cv_results_["mean_fit_time"][:3])) == 1
+    assert "8 of 37 candidates of CandidateSearchLZO failed" in str(warned[0].message)
+    assert Path(marker).exists()
+    n_faults = len(FAULTS)
+    assert list(search.failures_) == [*range(n_faults), 36]
+    for row, fault in enumerate([*sorted(FAULTS), "sleeps"]):
+        assert FAULTS[fault] in search.failures_[row if row < n_faults else 36]
+    assert set(search.cv_results_["mean_test_score"][:n_faults]) == {-1.0}
+    assert scores(search, slice(n_faults + 1, 29)) == scores(reference)
+    assert scores(search, slice(29, 30)) == scores(reference, slice(1))
+    assert search.best_score_ == reference.best_score_
+    joint = [task.candidates for task in search.tasks_ if task.method == "pipeline prefix"]
+    assert sorted(joint) == [(30, 31, 32), (33, 34, 35, 36)]
+    # A joint fit has as much time as its candidates: this one was not repeated one by one.
+    assert len(set(search.cv_results_["mean_fit_time"][30:33])) == 1
     plain = GridSearchLZO(pipeline, {"stump__quantile": QUANTILES[:3]}, **FEW).fit(X, y)
-    assert scores(search, slice(3)) == scores(search, slice(3, 6)) == scores(plain)
+    for rows in (slice(30, 33), slice(33, 36)):
+        assert scores(search, rows) == scores(plain)
 
 
-def test_error_score_raise():
-    search = search_of({"fault": ["sleeps", None]}, error_score="raise", timeout=0.5)
-    with pytest.raises(TimeoutError, match=r"'sleeps'}: exceeded timeout=0.5 seconds"):
+def test_error_score_raise(monkeypatch):
+    def ended(function, shared, tasks, **options):  # without worker processes
+        yield 0, TaskEnded("timeout", 0.5)
+
+    monkeypatch.setattr(_evaluate, "run_tasks", ended)
+    search = search_of({"quantile": [0.5]}, error_score="raise", timeout=0.5)
+    with pytest.raises(TimeoutError, match=r"{'quantile': 0.5}: exceeded timeout=0.5 seconds"):
         search.fit(X, y)
 
 
