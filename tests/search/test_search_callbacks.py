@@ -169,5 +169,5 @@ def test_interrupt_keeps_finished_candidates(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(INTERRUPTED)
     command = [sys.executable, str(script), str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=150)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.stdout == "[0, 1, 2] {'number': 2} 40 3\n" * 3, done.stderr
