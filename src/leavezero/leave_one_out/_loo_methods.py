@@ -3,6 +3,7 @@
 from leavezero.leave_one_out import (
     _centroid,
     _discriminant,
+    _dummy,
     _glm,
     _kernel_regression,
     _lasso,
@@ -23,6 +24,7 @@ METHODS: tuple[LeaveOneOutMethod, ...] = tuple(
     for module in (
         _centroid,
         _discriminant,
+        _dummy,
         _glm,
         _kernel_regression,
         _lasso,
