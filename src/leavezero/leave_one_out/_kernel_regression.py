@@ -161,6 +161,3 @@ def _check_process_rows(model: Any, X: Table, y: Floats) -> None:
         y = (y - y.mean(axis=0)) / np.where(scale == 0, 1.0, scale)
     if not nearly_equal(y, np.asarray(model.y_train_), float(np.abs(y).max(initial=0.0))):
         raise mismatch_error(model, "its y_train_ would be different")
-
-
-METHODS = (KernelRidgeMethod(), GaussianProcessMethod())

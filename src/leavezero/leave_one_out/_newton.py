@@ -7,6 +7,7 @@ equation 6; Beirami et al. 2017) x_i'b + a_i l_i' / (1 - a_i l_i'') with a_i = x
 exact for a quadratic loss. a_i l_i'' is the leverage of the row.
 """
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -14,8 +15,16 @@ from typing import Any
 import numpy as np
 from scipy import linalg, sparse
 
-from leavezero._typing import Floats
-from leavezero.leave_one_out._training_data import MAX_CELLS, TOO_LARGE, mismatch_error, to_dense
+from leavezero._typing import AnyArray, Floats
+from leavezero.leave_one_out._loo_method import LOOPredictions
+from leavezero.leave_one_out._training_data import (
+    MAX_CELLS,
+    TOO_LARGE,
+    OneTargetMethod,
+    TrainingData,
+    mismatch_error,
+    to_dense,
+)
 
 MIN_FLOPS = 2e10  # about a second; less is never too expensive
 MAX_COST = 100.0  # operations relative to a fit's, whose products take about 10 times longer each
@@ -43,6 +52,24 @@ class NewtonStep:
     scores: Floats
     leverages: Floats
     decrement: float
+
+
+class NewtonMethod(OneTargetMethod):
+    """Base class of methods that take one Newton step."""
+
+    def _predict_rows(self, model: Any, data: TrainingData) -> LOOPredictions:
+        predictions: dict[str, AnyArray] = {}
+        reason = self._unavailable_reason(model, data)
+        if reason is None:
+            predictions, reason = self._step(model, data)
+        return LOOPredictions("approximate", predictions, unreliable=reason)
+
+    def _unavailable_reason(self, model: Any, data: TrainingData) -> str | None:
+        return size_reason(model, data.X)
+
+    @abstractmethod
+    def _step(self, model: Any, data: TrainingData) -> tuple[dict[str, AnyArray], str | None]:
+        """Return predictions by method, and why they are unreliable."""
 
 
 def size_reason(model: Any, X: Any, n_scores: int = 1) -> str | None:
@@ -76,6 +103,22 @@ def rotate_to_square(X: Any, coef: Floats) -> tuple[Floats, Floats]:
     scores = np.asarray(X @ coef.T)[order[:rank]]
     solved = linalg.solve_triangular(factor[:rank], scores, lower=True, check_finite=False)
     return rotated, np.asarray(solved).T
+
+
+def with_intercept(
+    model: Any, X: Any, coefs: Floats, penalty: float, liblinear: bool = False
+) -> tuple[Any, Floats, Floats]:
+    """Return X, coefficients by score and penalties, with the intercept if the model has one.
+
+    For liblinear the intercept is the coefficient of a constant column and is penalized.
+    """
+    penalties = np.full(X.shape[1], float(penalty))
+    if not model.fit_intercept:
+        return X, coefs, penalties
+    constant = float(model.intercept_scaling) if liblinear else 1.0
+    intercepts = np.atleast_1d(model.intercept_)[:, None] / constant
+    penalties = np.append(penalties, penalty if liblinear else 0.0)
+    return append_constant(X, constant), np.hstack([coefs, intercepts]), penalties
 
 
 def append_constant(X: Any, constant: float) -> Any:

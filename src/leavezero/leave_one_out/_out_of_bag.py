@@ -197,6 +197,3 @@ def _corrected_codes(members: _Members, codes: Ints) -> Ints:
     nearest = wrong[np.argsort(margins, kind="stable")[:n_corrected]]
     predicted[nearest] = codes[nearest]
     return predicted
-
-
-METHODS = (OutOfBagMethod(),)

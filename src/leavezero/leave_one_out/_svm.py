@@ -501,6 +501,3 @@ def _inverse_root(matrix: Floats) -> Floats:
         values, vectors = np.linalg.eigh(matrix)
         kept = values > values.max(initial=0.0) * JITTER * len(matrix)
         return np.asarray((vectors[:, kept] / np.sqrt(values[kept])).T)
-
-
-METHODS = (SVCMethod(), SVRMethod())
