@@ -9,10 +9,11 @@ from leavezero._typing import AnyArray, Floats
 from leavezero.leave_one_out._newton import (
     NewtonMethod,
     convergence_reason,
+    gradient_excess,
     leverage_reason,
+    n_coefs,
+    newton_columns,
     newton_step,
-    rotate_to_square,
-    with_intercept,
 )
 from leavezero.leave_one_out._training_data import TrainingData
 
@@ -30,12 +31,9 @@ class GLMMethod(NewtonMethod):
     estimator_types = (PoissonRegressor, GammaRegressor, TweedieRegressor)
 
     def _step(self, model: Any, data: TrainingData) -> tuple[dict[str, AnyArray], str | None]:
-        X, coefs, weights = data.X, model.coef_[None], data.weights
-        if not model.alpha > 0:
-            X, coefs = rotate_to_square(X, coefs)
-        total = float(weights.sum())
+        weights, total = data.weights, float(data.weights.sum())
         remaining_penalty = model.alpha * total * (1.0 - 1.0 / len(weights))
-        X, (coef,), penalties = with_intercept(model, X, coefs, remaining_penalty)
+        X, (coef,), penalties = newton_columns(model, data.X, model.coef_[None], remaining_penalty)
         penalty_gradient = np.where(penalties > 0, model.alpha * coef, 0.0)
         scores = X @ coef
         log_link = _has_log_link(model)
@@ -51,10 +49,10 @@ class GLMMethod(NewtonMethod):
             penalty_gradient,
             weights,
         )
-        excess = float(np.abs(gradient).max(initial=0.0)) / (total * max(model.tol, 1e-8))
+        excess = gradient_excess(model, gradient, total)
         # The decrement in units of the slopes' variance, because a deviance has no unit of its own.
         noise = float(np.mean(slopes**2)) / max(float(np.mean(curvatures)), 1e-300) or 1.0
-        reason = convergence_reason(model, step.decrement / noise, len(coef), excess)
+        reason = convergence_reason(model, step.decrement / noise / n_coefs(model), excess)
         changes = np.abs(step.scores - scores).max(initial=0.0)
         if reason is None and log_link and changes > MAX_LOG_CHANGE:
             reason = "leaving out a row changes its predicted mean by more than the factor e"

@@ -16,9 +16,9 @@ from leavezero._typing import Floats, Ints
 from leavezero.leave_one_out._loo_method import LOOPredictions
 from leavezero.leave_one_out._newton import (
     NewtonStep,
+    append_constant,
     leverage_reason,
     newton_step,
-    with_intercept,
 )
 from leavezero.leave_one_out._training_data import (
     MAX_CELLS,
@@ -88,14 +88,13 @@ def _step(model: Any, data: TrainingData, used: Ints, scores: Floats) -> NewtonS
     """Take the Newton step on the columns with nonzero coefficients."""
     l1, l2 = _penalties(model)
     weights, coef = data.weights, model.coef_[used]
-    # The l2 penalty of the other rows; the mean weight is used for each row left out.
-    remaining_penalty = l2 * float(weights.sum()) * (1.0 - 1.0 / len(weights))
-    X, _, penalties = with_intercept(
-        model, to_dense(data.X[:, used]), coef[None], remaining_penalty
-    )
-    if not X.shape[1]:
+    X, n_columns = to_dense(data.X[:, used]), len(used) + int(model.fit_intercept)
+    X = append_constant(X, 1.0) if model.fit_intercept else X
+    if not n_columns:
         return NewtonStep(scores, np.zeros(len(scores)), 0.0)
-    gradient, penalty_gradient = np.zeros((2, X.shape[1]))
+    gradient, penalties, penalty_gradient = np.zeros((3, n_columns))
+    # The l2 penalty of the other rows; the mean weight is used for each row left out.
+    penalties[: len(used)] = l2 * float(weights.sum()) * (1.0 - 1.0 / len(weights))
     penalty_gradient[: len(used)] = l1 * np.sign(coef) + l2 * coef
     slopes = weights * (scores - data.y)
     return newton_step(X, scores, slopes, weights, penalties, gradient, penalty_gradient, weights)

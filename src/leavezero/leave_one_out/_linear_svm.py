@@ -10,8 +10,8 @@ from leavezero.leave_one_out._newton import (
     NewtonMethod,
     convergence_reason,
     leverage_reason,
+    newton_columns,
     newton_step,
-    with_intercept,
 )
 from leavezero.leave_one_out._training_data import TrainingData, class_weighted
 
@@ -37,7 +37,7 @@ class LinearSVCMethod(NewtonMethod):
 
     def _step(self, model: Any, data: TrainingData) -> tuple[dict[str, AnyArray], str | None]:
         weights = model.C * class_weighted(model, data)
-        X, coefs, _ = with_intercept(model, data.X, model.coef_, 1.0, liblinear=True)
+        X, coefs, _ = newton_columns(model, data.X, model.coef_, 1.0, liblinear=True)
         fitted = np.asarray(X @ coefs.T)
         separated = bool(np.all(_predicted_codes(fitted) == data.y))
         scores = np.empty_like(fitted)
@@ -70,7 +70,7 @@ class LinearSVRMethod(NewtonMethod):
 
     def _step(self, model: Any, data: TrainingData) -> tuple[dict[str, AnyArray], str | None]:
         weights = model.C * data.weights
-        X, (coef,), _ = with_intercept(model, data.X, model.coef_[None], 1.0, liblinear=True)
+        X, (coef,), _ = newton_columns(model, data.X, model.coef_[None], 1.0, liblinear=True)
         residuals = X @ coef - data.y
         errors = np.sign(residuals) * np.maximum(np.abs(residuals) - model.epsilon, 0.0)
         at_zero = float(weights @ np.maximum(np.abs(data.y) - model.epsilon, 0.0) ** 2)
@@ -99,7 +99,7 @@ def _squared_loss_step(
     objective = float(weights @ errors**2 + coef @ coef / 2.0)
     excess = np.inf if objective > objective_at_zero else 0.0
     decrement = step.decrement / max(objective, 1e-300)
-    reason = convergence_reason(model, decrement, 1, excess)
+    reason = convergence_reason(model, decrement, excess)
     return step.scores, reason or leverage_reason(step.leverages, separated)
 
 

@@ -12,13 +12,14 @@ from leavezero.leave_one_out._newton import (
     MIN_REMAINDER,
     NewtonMethod,
     convergence_reason,
+    gradient_excess,
     leverage_reason,
+    n_coefs,
+    newton_columns,
     newton_step,
-    rotate_to_square,
     size_reason,
-    with_intercept,
 )
-from leavezero.leave_one_out._training_data import TrainingData, class_weighted
+from leavezero.leave_one_out._training_data import TrainingData, class_weighted, to_dense
 
 GRADIENT_SOLVERS = ("lbfgs", "newton-cg", "newton-cholesky")  # stop at a small gradient
 BLOCK_CELLS = 2_000_000  # entries of the matrices of classes by classes in memory at a time
@@ -67,11 +68,8 @@ def _strength(model: Any) -> float:
 def _binary_step(
     model: Any, X: Any, codes: Ints, weights: Floats
 ) -> tuple[dict[str, AnyArray], str | None]:
-    coef, penalty = model.coef_, _strength(model)
-    if penalty == 0.0:
-        X, coef = rotate_to_square(X, coef)
     liblinear = model.solver == "liblinear"
-    X, (coef,), penalties = with_intercept(model, X, coef, penalty, liblinear)
+    X, (coef,), penalties = newton_columns(model, X, model.coef_, _strength(model), liblinear)
     scores = X @ coef
     probabilities = expit(scores)
     slopes = weights * (probabilities - codes)
@@ -98,8 +96,7 @@ def _multinomial_step(
     and weight w, by the gradient g = w (p - t), the Hessian W = w (diag(p) - pp') and the matrix A
     of classes by classes with A_km = x' (H^-1)_km x.
     """
-    X, coef = rotate_to_square(X, model.coef_)
-    X, coef, penalties = with_intercept(model, X, coef, _strength(model))
+    X, coef, penalties = newton_columns(model, to_dense(X), model.coef_, _strength(model))
     n_classes = len(coef)
     scores = X @ coef.T
     probabilities = softmax(scores, axis=1)
@@ -170,10 +167,11 @@ def _unreliable(
     leverages: Floats,
     separated: bool,
 ) -> str | None:
+    decrement /= n_coefs(model)
     excess = 0.0  # sag and saga stop at small changes of coefficients, liblinear at relative ones
     if model.solver in GRADIENT_SOLVERS:
-        excess = float(np.abs(gradient).max()) / (total_weight * max(model.tol, 1e-8))
-    elif model.solver == "liblinear" and decrement > 0.5 * gradient.size:
+        excess = gradient_excess(model, gradient, total_weight)
+    elif model.solver == "liblinear" and decrement > 0.5:
         excess = np.inf
-    reason = convergence_reason(model, decrement, gradient.size, excess)
+    reason = convergence_reason(model, decrement, excess)
     return reason or leverage_reason(leverages, separated)
