@@ -64,9 +64,9 @@ def mismatch_error(model: Any, why: str) -> ValueError:
     )
 
 
-def training_rows(model: Any, X: Table) -> Any:
+def training_rows(model: Any, X: Table, dtype: Any = np.float64, **checks: Any) -> Any:
     """Return X as an array of floats or a CSR matrix, with as many columns as the model has."""
-    rows = check_array(X, accept_sparse="csr", dtype=np.float64)
+    rows = check_array(X, accept_sparse="csr", dtype=dtype, **checks)
     n_columns = getattr(model, "n_features_in_", rows.shape[1])  # absent with a kernel function
     if rows.shape[1] != n_columns:
         raise mismatch_error(model, f"X has {rows.shape[1]} columns, the model {n_columns}")
