@@ -4,7 +4,6 @@ uv run --group docs python -m sphinx -W -j auto -b html docs docs/_build/html
 """
 
 import importlib
-import pkgutil
 import re
 import sys
 from pathlib import Path
@@ -13,6 +12,17 @@ import leavezero
 
 sys.path.insert(0, str(Path(__file__).parent))
 import _site_pages
+
+PUBLIC = (
+    "augment",
+    "diagnostics",
+    "exceptions",
+    "leave_one_out",
+    "report",
+    "search",
+    "semi_supervised",
+    "testing",
+)
 
 project = "leavezero"
 author = "The leavezero developers"
@@ -28,7 +38,7 @@ extensions = [
 ]
 exclude_patterns = ["_build", "_generated/gallery/**/GALLERY_HEADER.rst"]
 templates_path = ["_templates"]
-nitpicky = True  # a reference that leads nowhere is a warning, and warnings are errors
+nitpicky = True  # a broken reference is a warning, and warnings are errors
 nitpick_ignore_regex = [("py:.*", r"(sklearn|numpy|scipy|pandas|optuna|matplotlib)\..*")]
 
 myst_heading_anchors = 3
@@ -50,7 +60,7 @@ html_theme_options = {
 html_sidebars = {"index": []}
 
 autosummary_generate = True
-autodoc_typehints = "none"  # the kinds of parameters stand in the docstrings, in words
+autodoc_typehints = "none"  # docstrings describe the types of parameters
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
@@ -58,7 +68,7 @@ numpydoc_xref_param_type = False
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "_generated/gallery",
-    # These two are shown and not run: one takes longer, one needs Dask. Tests run them.
+    # These two are shown but not run: one is slow, one needs Dask. Tests run them.
     "filename_pattern": r"[/\\](?!semi_supervised|dask_cluster)\w+\.py$",
     "ignore_pattern": r"__init__\.py$",
     "within_subsection_order": "FileNameSortKey",
@@ -71,38 +81,33 @@ sphinx_gallery_conf = {
 
 
 def public_packages():
-    """Return the package and its rooms, the front door first."""
-    rooms = [
-        importlib.import_module(f"leavezero.{room.name}")
-        for room in pkgutil.iter_modules(leavezero.__path__)
-        if not room.name.startswith("_")
-    ]
-    return [leavezero, *rooms]
+    """Return the public packages, the top-level one first."""
+    return [leavezero, *(importlib.import_module(f"leavezero.{name}") for name in PUBLIC)]
 
 
 def setup(app):
-    """Write the pages that are made from other files, and listen where links are read."""
+    """Write the generated pages, and connect the event handlers."""
     _site_pages.write(Path(app.srcdir), public_packages())
-    app.connect("source-read", _site_pages.lead_links)
+    app.connect("source-read", _site_pages.map_links)
     app.connect("autodoc-process-docstring", escape_shapes, priority=100)  # before numpydoc
-    app.connect("autodoc-skip-member", skip_strangers)
-    app.connect("missing-reference", find_by_name)
+    app.connect("autodoc-skip-member", skip_third_party)
+    app.connect("missing-reference", resolve_by_name)
 
 
-def skip_strangers(app, what, name, thing, skip, options):
-    """Leave out members that scikit-learn or Python wrote: they are documented there."""
-    function = getattr(thing, "fget", None) or getattr(thing, "__func__", thing)
-    home = getattr(function, "__module__", None) or ""
-    return True if home and not home.startswith("leavezero") else None
+def skip_third_party(app, what, name, member, skip, options):
+    """Skip members of scikit-learn and Python, which are documented there."""
+    function = getattr(member, "fget", None) or getattr(member, "__func__", member)
+    module = getattr(function, "__module__", None) or ""
+    return True if module and not module.startswith("leavezero") else None
 
 
-def escape_shapes(app, what, name, thing, options, lines):
-    """Keep a fitted attribute in a shape, such as (n_features_in_,), from being read as a link."""
+def escape_shapes(app, what, name, documented, options, lines):
+    """Escape fitted attributes in shapes, such as (n_features_in_,), which look like links."""
     lines[:] = [re.sub(r"\((\w+)_,", r"(\1\\_,", line) for line in lines]
 
 
-def find_by_name(app, env, node, content):
-    """Lead a short name, or one by another address, to the page of the same public thing."""
+def resolve_by_name(app, env, node, content):
+    """Resolve a short name, or another import path, to the page of the same object."""
     if node.get("refdomain") != "py":
         return None
     target = _site_pages.address_of(node["reftarget"], public_packages())

@@ -1,9 +1,9 @@
 """
-Whole estimators in one search
-==============================
+Several estimators in one search
+================================
 
-Logistic regression, neighbours and a forest compete, each with a grid of its own. The search
-tells what either witness said of every candidate, and how clear the choice is.
+Logistic regression, nearest neighbors and a forest are compared, each with its own grid. The table
+shows both scores of every candidate, and how clear the selection is.
 """
 
 from sklearn.datasets import load_wine
@@ -30,13 +30,15 @@ candidates = {
 search = CandidateSearchLZO(candidates, random_state=0).fit(X, y)
 
 results = search.cv_results_
-print(f"{'candidate':<10} {'on V':>6} {'unseen':>7} {'final':>6}  unseen rows are")
+print(f"{'candidate':<10} {'validation':>10} {'LOO':>6} {'score':>6}  LOO method")
 for row, params in enumerate(results["params"]):
-    scores = [results[f"mean_{kind}_score"][row] for kind in ("augmented", "unseen", "test")]
-    cells = " ".join(f"{score:6.3f}" for score in scores)
-    print(f"{params['candidate']:<10} {cells}  {results['unseen_kind'][row]}")
+    validation, loo, score = (
+        results[f"mean_{n}_score"][row] for n in ("validation", "loo", "test")
+    )
+    method = results["loo_method"][row]
+    print(f"{params['candidate']:<10} {validation:>10.3f} {loo:6.3f} {score:6.3f}  {method}")
 
-chosen = search.selection_
-print("\nchosen", search.best_params_, "with", search.n_fits_, "fits")
-print("cannot be told from it:", [results["params"][row] for row in chosen.contenders[1:]])
-print(f"its lead is {chosen.margin:.3f}, from {chosen.margin_low:.3f} to {chosen.margin_high:.3f}")
+selection = search.selection_
+print("\nbest:", search.best_params_, "with", search.n_fits_, "fits")
+print("statistically tied with it:", [results["params"][row] for row in selection.tied[1:]])
+print(f"margin {selection.margin:.3f} ({selection.margin_low:.3f} to {selection.margin_high:.3f})")

@@ -2,7 +2,7 @@
 Images
 ======
 
-A classifier of digits is judged on images that are shifted, turned and partly erased.
+A classifier of digits is scored on shifted, rotated and partly erased images.
 """
 
 from sklearn.datasets import load_digits
@@ -15,7 +15,7 @@ from leavezero.augment import ImageAugmenter
 X, y = load_digits(return_X_y=True)
 X_train, X_test, y_train, y_test = train_test_split(X, y, train_size=500, random_state=0)
 
-# A callable on one image would do as well, such as a pipeline of Albumentations or torchvision.
+# A callable on one image works as well, such as a pipeline of Albumentations or torchvision.
 augmenter = ImageAugmenter((8, 8), transforms=["shift", "rotate", "erase"])
 search = GridSearchLZO(
     KNeighborsClassifier(),
@@ -25,8 +25,7 @@ search = GridSearchLZO(
     random_state=0,
 )
 search.fit(X_train, y_train)
-for params, score in zip(
-    search.cv_results_["params"], search.cv_results_["mean_test_score"], strict=True
-):
+results = search.cv_results_
+for params, score in zip(results["params"], results["mean_test_score"], strict=True):
     print(params, f"{score:.3f}")
-print("chosen", search.best_params_, f"test accuracy {search.score(X_test, y_test):.3f}")
+print("best:", search.best_params_, f"test accuracy {search.score(X_test, y_test):.3f}")

@@ -1,8 +1,8 @@
 """
-A table with numbers, categories and gaps
-=========================================
+A table with categories and missing values
+==========================================
 
-The frame goes in as it is: V has its columns, its dtypes and its missing cells.
+The data frame is passed as it is. The validation set has its columns, dtypes and missing values.
 """
 
 import numpy as np
@@ -38,6 +38,6 @@ search = GridSearchLZO(
     pipeline, {"logisticregression__C": [0.01, 0.1, 1, 10]}, random_state=0, verbose=1
 )
 search.fit(table, buys)
-print("chosen", search.best_params_)
-print("the first rows of the validation set, drawn from the table:")
+print("best:", search.best_params_)
+print("first rows of the validation set:")
 print(search.validation_set_.X.head(5))

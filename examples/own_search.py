@@ -2,10 +2,10 @@
 A search of your own
 ====================
 
-A search is a strategy that proposes candidates, and a class that makes it. The loop, the workers,
-failures, the journal, the choice and the trust report are those of every search.
+A search is a class with a strategy that proposes candidates. Evaluation, workers, failures,
+checkpoints, selection and diagnostics are shared by all searches.
 
-This one looks at one parameter on a logarithmic scale: a few values over the whole range, then a
+This one searches one parameter on a logarithmic scale: a few values over the whole range, then a
 few more around the best, and so on.
 """
 
@@ -15,49 +15,48 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from leavezero.engine import Trial
+from leavezero.evaluation import Trial
 from leavezero.search import BaseSearchLZO
 
 # %%
-# The strategy. ``ask`` returns the trials of the next round, none at the end; ``tell`` hears what
-# came of them, in the order in which they were asked for. A trial is a candidate and its row in
-# the table of results.
+# The strategy. ``ask`` returns the trials of the next round, none at the end; ``tell`` receives
+# their results in the same order. A trial is a candidate and its row in ``cv_results_``.
 
 
 class Zoom:
     """Values around the best so far, closer in every round."""
 
-    def __init__(self, candidate_of, low, high, n_values, n_rounds):
-        self._candidate_of = candidate_of
+    def __init__(self, make_candidate, low, high, n_values, n_rounds):
+        self._make_candidate = make_candidate
         self._low, self._high = np.log10([low, high])
-        self._n_values, self._rounds_left = n_values, n_rounds
+        self._n_values, self._n_rounds_left = n_values, n_rounds
         self._scores = {}  # by exponent, in the order of rows
         self.n_trials = n_values * n_rounds
 
     def ask(self):
-        if self._rounds_left == 0:
+        if self._n_rounds_left == 0:
             return []
-        self._rounds_left -= 1
+        self._n_rounds_left -= 1
         exponents = np.linspace(self._low, self._high, self._n_values).round(6)
-        self._asked = [float(e) for e in exponents if float(e) not in self._scores]
+        self._proposed = [float(e) for e in exponents if float(e) not in self._scores]
         first = len(self._scores)
-        return [Trial(self._candidate_of(10**e), first + i) for i, e in enumerate(self._asked)]
+        return [Trial(self._make_candidate(10**e), first + i) for i, e in enumerate(self._proposed)]
 
-    def tell(self, records):
-        for exponent, record in zip(self._asked, records, strict=True):
-            self._scores[exponent] = record.main_score  # NaN if it failed
+    def tell(self, results):
+        for exponent, result in zip(self._proposed, results, strict=True):
+            self._scores[exponent] = result.main_score  # NaN if it failed
         best = max(self._scores, key=lambda e: np.nan_to_num(self._scores[e], nan=-np.inf))
         step = (self._high - self._low) / (self._n_values - 1)
         self._low, self._high = best - step, best + step
 
 
 # %%
-# The search. Its own parameters stand beside those of all searches, which the base takes; the
-# planner makes a candidate of parameters, and equal ones are one.
+# The search. ``__init__`` lists its own parameters and those of the base class that it supports.
+# The factory turns parameters into a candidate; equal parameters give the same candidate.
 
 
 class ZoomSearchLZO(BaseSearchLZO):
-    """Zoom in on the best value of one parameter."""
+    """Search one parameter at increasing resolution."""
 
     def __init__(
         self,
@@ -72,22 +71,23 @@ class ZoomSearchLZO(BaseSearchLZO):
         n_jobs=None,
         random_state=None,
     ):
-        super().__init__(estimator, scoring=scoring, n_jobs=n_jobs, random_state=random_state)
+        super().__init__(scoring=scoring, n_jobs=n_jobs, random_state=random_state)
+        self.estimator = estimator
         self.name = name
         self.low = low
         self.high = high
         self.n_values = n_values
         self.n_rounds = n_rounds
 
-    def _strategy(self, planner, target, root):
-        def candidate_of(value):
-            return planner.candidate(self.estimator, {self.name: value})
+    def _strategy(self, factory, y, root):
+        def make_candidate(value):
+            return factory.candidate(self.estimator, {self.name: value})
 
-        return Zoom(candidate_of, self.low, self.high, self.n_values, self.n_rounds)
+        return Zoom(make_candidate, self.low, self.high, self.n_values, self.n_rounds)
 
 
 # %%
-# Everything else is there already.
+# Everything else is inherited.
 
 X, y = load_breast_cancer(return_X_y=True)
 model = make_pipeline(StandardScaler(), SVC(kernel="linear"))
@@ -96,4 +96,4 @@ search = ZoomSearchLZO(model, "svc__C", 1e-4, 1e2, random_state=0).fit(X, y)
 results = search.cv_results_
 for params, score in zip(results["params"], results["mean_test_score"], strict=True):
     print(f"C = {params['svc__C']:10.4f}  score {score:.4f}")
-print("chosen", search.best_params_, "with", search.fits_["candidate"], "fits of candidates")
+print("best:", search.best_params_, "with", search.fit_counts_["candidate"], "fits")

@@ -1,8 +1,8 @@
 """
-Reading the report
-==================
+Read the report
+===============
 
-A fitted search writes one page about itself. The same facts are a plain dictionary in Python.
+A fitted search writes one HTML page. The same content is available as a dict.
 """
 
 import tempfile
@@ -23,17 +23,14 @@ grid = {
 }
 search = GridSearchLZO(model, grid, return_train_score=True, random_state=0).fit(X, y)
 
-trust = search.trust()  # made once, used twice
+diagnostics = search.diagnose()  # computed once, used twice
 path = Path(tempfile.mkdtemp()) / "report.html"
-search.to_html(path, trust=trust, title="Which neighbors tell wines apart")
-print(f"{path.name} has {path.stat().st_size / 1024:.0f} KiB and needs no network")
+search.to_html(path, diagnostics=diagnostics, title="Wines by nearest neighbors")
+print(f"{path.name}: {path.stat().st_size / 1024:.0f} KiB, no network required")
 
-summary = search.summary(trust=trust)
-choice = summary["choice"]
-print(f"chosen: {choice['label']}, {summary['run']['metric']} {choice['score']:.3f}")
-for sentence in choice["sentences"]:
-    print(" ", sentence)
-for finding in summary["trust"]["findings"]:
-    if finding["level"] in ("warning", "note"):
-        print(f"  {finding['level']}: {finding['title']}. {finding['sentence']}")
-print(summary["run"]["fits"]["sentence"])
+summary = search.summary(diagnostics=diagnostics)
+selection = summary["selection"]
+print(f"best: {selection['label']}, {summary['run']['metric']} {selection['score']:.3f}")
+for check in summary["diagnostics"]["checks"]:
+    if check["level"] in ("warning", "note"):
+        print(f"{check['level']}: {check['code']} {check['title']}. {check['message']}")

@@ -2,7 +2,7 @@
 Regression
 ==========
 
-Rows of V have numbers as targets too, and the metric is yours.
+The augmenter generates features and a numerical target; any regression metric can be used.
 """
 
 from sklearn.datasets import load_diabetes
@@ -24,5 +24,6 @@ search = GridSearchLZO(
     verbose=1,
 )
 search.fit(X_train, y_train)
-print("chosen", search.best_params_, f"mean absolute error on V {-search.best_score_:.1f}")
-print(f"on the test part {-search.score(X_test, y_test):.1f}")
+print("best:", search.best_params_)
+print(f"mean absolute error {-search.best_score_:.1f}")
+print(f"on the test set     {-search.score(X_test, y_test):.1f}")

@@ -2,8 +2,8 @@
 Ten labels
 ==========
 
-V comes from rows that other models labelled; 75 settings of a semi-supervised classifier are
-fitted once each.
+75 settings of a semi-supervised classifier are fitted once each. The validation set is generated
+from rows that other models have labeled.
 """
 
 import numpy as np
@@ -18,7 +18,7 @@ X, truth = X[rows], digits[rows]
 
 rng = np.random.default_rng(0)
 labeled = rng.choice(len(truth), 10, replace=False)
-y = np.full(len(truth), -1)  # no label
+y = np.full(len(truth), -1)  # -1: no label
 y[labeled] = truth[labeled]
 
 grid = {
@@ -29,9 +29,9 @@ grid = {
 search = GridSearchLZO(SMIRClassifier(), grid, random_state=0).fit(X, y)
 
 hits = search.best_estimator_.transduction_ == truth
-print("chosen of", len(search.cv_results_["params"]), "settings:", search.best_params_)
-print(f"right on {hits[y == -1].mean():.1%} of the {np.sum(y == -1)} rows without a label")
+print("best of", len(search.cv_results_["params"]), "settings:", search.best_params_)
+print(f"correct for {hits[y == -1].mean():.1%} of the {np.sum(y == -1)} rows without a label")
 models = fit_many([SMIRClassifier(**p) for p in search.cv_results_["params"]], X, y)
 shares = [np.mean(model.transduction_[y == -1] == truth[y == -1]) for model in models]
-print(f"all settings: {min(shares):.1%} to {max(shares):.1%}, on average {np.mean(shares):.1%}")
-print(search.trust()["LZ12"].sentence)
+print(f"all settings: {min(shares):.1%} to {max(shares):.1%}, mean {np.mean(shares):.1%}")
+print(search.diagnose()["LZ12"].message)

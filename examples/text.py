@@ -2,7 +2,7 @@
 Raw text
 ========
 
-Documents of V mix the words of two given ones of a class.
+Generated documents mix the words of two documents of one class.
 """
 
 import numpy as np
@@ -26,5 +26,6 @@ search = GridSearchLZO(
     pipeline, {"logisticregression__C": [0.01, 1, 100]}, random_state=0, verbose=1
 )
 search.fit(documents, labels)
-print("chosen", search.best_params_)
-print("a document of V:", search.validation_set_.X[0], "| label", search.validation_set_.y[0])
+print("best:", search.best_params_)
+rows = search.validation_set_
+print("a generated document:", rows.X[0], "| label", rows.y[0])

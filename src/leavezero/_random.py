@@ -9,7 +9,7 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.preprocessing import TargetEncoder
 
-from leavezero._typing import RandomState
+from leavezero._typing import Ints, RandomState
 
 _TWO_TO_32 = 2**32
 _DEPRECATED = "deprecated"
@@ -66,6 +66,22 @@ def substream(root: np.random.SeedSequence, *purpose: str | int) -> np.random.Se
 def integer_seed(root: np.random.SeedSequence, *purpose: str | int) -> int:
     """Return an integer for the ``random_state`` of an estimator."""
     return int(stream(root, *purpose).integers(2**31 - 1))
+
+
+def stratified_folds(codes: Ints, n_folds: int, rng: np.random.Generator) -> Ints:
+    """Return a random fold of each row, with sizes that differ by at most 1 overall and per class.
+
+    Examples
+    --------
+    >>> codes = np.array([0, 0, 0, 1, 1, 1])
+    >>> np.bincount(stratified_folds(codes, 3, np.random.default_rng(0))).tolist()
+    [2, 2, 2]
+    """
+    shuffled = rng.permutation(len(codes))
+    order = shuffled[np.argsort(codes[shuffled], kind="stable")]
+    folds = np.empty(len(codes), dtype=np.intp)
+    folds[order] = np.arange(len(codes)) % n_folds
+    return folds
 
 
 def with_seed(estimator: Any, seed: int) -> Any:

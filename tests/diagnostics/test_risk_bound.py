@@ -82,11 +82,11 @@ def test_bound_is_vacuous_for_large_and_unknown_dimensions(dimension):
     ("changes", "message"),
     [
         ({"n_validation": 0}, "n_validation of risk_bound must be an int of at least 1, got 0"),
-        ({"delta": 1.5}, r"delta of risk_bound must be in \(0, 1\.0\), got 1.5"),
-        ({"loss_range": inf}, "loss_range of risk_bound must be in"),
+        ({"delta": 1.5}, "delta of risk_bound must be between 0 and 1, got 1.5"),
+        ({"loss_range": inf}, "loss_range of risk_bound must be positive and finite"),
         ({"dimension": -1}, "dimension of risk_bound must be positive or None, got -1"),
         ({"n_candidates": 2.5}, "n_candidates of risk_bound must be an int"),
-        ({"divergence": -0.1}, "divergence of risk_bound must be in"),
+        ({"divergence": -0.1}, "divergence of risk_bound must be at least 0 and finite"),
     ],
 )
 def test_invalid_parameters(changes, message):

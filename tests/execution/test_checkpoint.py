@@ -6,7 +6,7 @@ import sqlite3
 import subprocess
 import sys
 import warnings
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 
 import numpy as np
 import pytest
@@ -37,7 +37,7 @@ def opened(path, identity=None):
 def fill(path, results=RESULTS):
     with opened(path) as checkpoint:
         for key, result in results.items():
-            checkpoint.save(key, result)
+            checkpoint.save({key: result})
     return path
 
 
@@ -86,14 +86,14 @@ def test_results_come_back_bit_for_bit(result):
 )
 def test_results_that_would_need_pickle_raise(path, result, message):
     with opened(path) as checkpoint, pytest.raises(TypeError, match=message):
-        checkpoint.save("task", result)
+        checkpoint.save({"first": 1, "task": result})
 
 
 def test_saved_results_are_loaded(path):
     fill(path)
     assert digest(read(path)) == digest(RESULTS)
     with OpenCheckpoint(Checkpoint(path), IDENTITY, "a search") as checkpoint:
-        checkpoint.save("task 0", "another")
+        checkpoint.save({"task 0": "another"})
         assert checkpoint.load()["task 0"] == "another"
     summary = summarize_checkpoint(path)
     assert summary.identity == IDENTITY
@@ -155,7 +155,7 @@ def test_second_process_gets_an_error(path, monkeypatch):
         )
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
         assert "database is locked" in done.stderr
-        checkpoint.save("task", 1)
+        checkpoint.save({"task": 1})
     assert read(path) == {"task": 1}
 
 
@@ -218,7 +218,7 @@ def test_damaged_tables_raise(path, statement):
 def test_results_with_a_digest_but_without_sense_are_dropped(path, body, monkeypatch):
     with opened(path) as checkpoint:
         monkeypatch.setattr(_checkpoint, "_encode", lambda result: (body, b""))
-        checkpoint.save("task", 1)
+        checkpoint.save({"task": 1})
     with pytest.warns(UserWarning, match="damaged"):
         assert read(path) == {}
 
@@ -299,7 +299,7 @@ def test_read_only_folder_raises(path):
 @pytest.mark.parametrize(
     ("code", "kind", "message"),
     [
-        (sqlite3.SQLITE_FULL, OSError, "The disk is full. What the checkpoint contains is safe"),
+        (sqlite3.SQLITE_FULL, OSError, "The disk is full. Saved results are safe"),
         (sqlite3.SQLITE_READONLY, PermissionError, "It must be in a folder that can be written"),
         (sqlite3.SQLITE_IOERR, OSError, "The checkpoint cannot be read or written"),
         (sqlite3.SQLITE_CORRUPT, ValueError, "or it is damaged"),
@@ -309,7 +309,7 @@ def test_errors_of_sqlite_say_what_to_do(path, monkeypatch, code, kind, message)
     error = sqlite3.OperationalError("text")
     error.sqlite_errorcode = code
 
-    class Broken:
+    class Broken(nullcontext):
         def execute(self, *_):
             raise error
 
@@ -317,15 +317,17 @@ def test_errors_of_sqlite_say_what_to_do(path, monkeypatch, code, kind, message)
         working = checkpoint._connection
         monkeypatch.setattr(checkpoint, "_connection", Broken())
         with pytest.raises(kind, match=message):
-            checkpoint.save("task", 1)
+            checkpoint.save({"task": 1})
         checkpoint._connection = working
 
 
 def test_full_disk_keeps_what_was_saved(path):
+    """And none of the results that were to be saved together."""
     with opened(path) as checkpoint:
-        checkpoint.save("first", 1)
+        checkpoint.save({"first": 1})
         [(n_pages,)] = checkpoint._connection.execute("PRAGMA page_count")
         checkpoint._connection.execute(f"PRAGMA max_page_count = {n_pages}")
         with pytest.raises(OSError, match="The disk is full"):
-            checkpoint.save("second", "a" * 100_000)
+            checkpoint.save({"second": 2, "third": "a" * 100_000})
+        assert checkpoint.load() == {"first": 1}
     assert read(path) == {"first": 1}

@@ -61,16 +61,6 @@ def test_paused_seconds_do_not_count():
     assert not Limits().spent()
 
 
-def test_wider_limits_allow_more():
-    limits = Limits(timeout=2.0, memory_limit=1000)
-    assert limits.allow_more("timeout", 1.0)
-    assert not limits.allow_more("timeout", 2.0)
-    assert not limits.allow_more("memory_limit", 2000.0)
-    assert limits.allow_more("time_budget", 1.0)
-    assert not limits.allow_more("died", -9)
-    assert Limits().allow_more("timeout", 9.0)
-
-
 @pytest.mark.parametrize(
     ("ended", "text"),
     [

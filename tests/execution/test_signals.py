@@ -34,7 +34,7 @@ def saves(folder):
     """Save results until the end, and note each that is safe."""
     with OpenCheckpoint(f"{folder}/a.sqlite", IDENTITY, "a search") as checkpoint:
         for number in range(10**6):
-            checkpoint.save(str(number), result(number))
+            checkpoint.save({str(number): result(number)})
             with open(f"{folder}/saved", "a") as file:
                 file.write(f"{number}\n")
 
@@ -156,7 +156,7 @@ def test_saved_results_survive(reports, folder, name):
     n_saved = len((folder / name / "saved").read_text().splitlines())
     with OpenCheckpoint(folder / name / "a.sqlite", IDENTITY, "a search") as checkpoint:
         found = checkpoint.load()
-        checkpoint.save("next", result(0))
+        checkpoint.save({"next": result(0)})
     assert n_saved > 0
     assert len(found) - n_saved in (0, 1)
     for number in range(len(found)):

@@ -1,4 +1,4 @@
-"""Searches on real local clusters: the same results as without, also when a worker is killed."""
+"""Searches on local Dask and Ray clusters, and after the death of joblib's workers."""
 
 import os
 import signal
@@ -18,18 +18,15 @@ from sklearn.svm import SVC
 
 from leavezero import GridSearchLZO
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # the clusters' own
+pytestmark = pytest.mark.filterwarnings("ignore")  # of the clusters
 
-X, Y = make_classification(200, 6, flip_y=0.2, random_state=0)
-GRID = {"C": [0.1, 1, 10, 100], "gamma": [0.01, 0.1, 1]}
+X, y = make_classification(200, 6, flip_y=0.2, random_state=0)
 
 
 def slow_stump(**params):
-    """Return a model that takes a while; its class travels by its content, as one of a notebook."""
+    """Return a slow model, whose local class is pickled by value, as one of a notebook is."""
 
     class Slow(ClassifierMixin, BaseEstimator):
-        """Takes a while, so that a worker can be killed at work."""
-
         def __init__(self, number=0, seconds=0.5):
             self.number = number
             self.seconds = seconds
@@ -37,45 +34,36 @@ def slow_stump(**params):
         def fit(self, X, y):
             time.sleep(self.seconds)
             self.classes_ = np.unique(y)
-            self.at_ = np.quantile(X[:, 0], self.number / 10)
+            self.split_ = np.quantile(X[:, 0], self.number / 10)
             return self
 
         def predict(self, X):
-            return self.classes_[(X[:, 0] > self.at_).astype(int)]
+            return self.classes_[(X[:, 0] > self.split_).astype(int)]
 
     return Slow(**params)
 
 
-def grid_search(**more):
-    given = {"n_jobs": 2, "random_state": 0, "n_replicates": 2} | more
-    return GridSearchLZO(SVC(), GRID, **given)
+def fit(estimator, grid, **params):
+    params = {"n_jobs": 2, "random_state": 0, "n_replicates": 2} | params
+    return GridSearchLZO(estimator, grid, **params).fit(X, y)
 
 
-def slow_search(**more):
-    grid = {"number": range(8)}
-    given = {"n_jobs": 2, "random_state": 0, "n_replicates": 2} | more
-    return GridSearchLZO(slow_stump(), grid, **given)
+def fit_svm(**params):
+    return fit(SVC(), {"C": [0.1, 1, 10, 100], "gamma": [0.01, 0.1, 1]}, **params)
+
+
+def fit_slow(estimator=None, **params):
+    return fit(estimator or slow_stump(), {"number": range(8)}, **params)
 
 
 def scores(search):
     return search.cv_results_["mean_test_score"]
 
 
-def kill_after(seconds, pid):
-    def kill():
-        time.sleep(seconds)
-        os.kill(pid, signal.SIGKILL)
-
-    thread = threading.Thread(target=kill, daemon=True)
-    thread.start()
-    return thread
-
-
 @pytest.fixture(scope="module")
-def references():
+def expected():
     """Return the scores of searches in this process."""
-    grid, slow = grid_search(n_jobs=1).fit(X, Y), slow_search(n_jobs=1).fit(X, Y)
-    return {"grid": scores(grid), "slow": scores(slow)}
+    return {"svm": scores(fit_svm(n_jobs=1)), "slow": scores(fit_slow(n_jobs=1))}
 
 
 @pytest.fixture(scope="module")
@@ -101,85 +89,69 @@ def ray():
     ray.shutdown()
 
 
-def test_dask_gives_the_same_results_and_gets_the_data_once(dask_client, references):
-    """Scores are equal bit for bit; the job lies in the workers' memory as one object."""
-    with parallel_config(backend="dask"):
-        search = grid_search().fit(X, Y)
-    np.testing.assert_array_equal(scores(search), references["grid"])
-    assert search.predict(X).shape == Y.shape
+@pytest.mark.parametrize("backend", ["dask", "ray"])
+def test_results_on_a_cluster_are_the_same(backend, request, expected):
+    request.getfixturevalue("dask_client" if backend == "dask" else "ray")
+    with parallel_config(backend=backend):
+        search = fit_svm()
+    np.testing.assert_array_equal(scores(search), expected["svm"])
+    assert search.predict(X).shape == y.shape
 
 
-def test_a_killed_dask_worker_changes_nothing(dask_client, references, tmp_path):
-    """Its work is done again; a journal works there too, and what it holds is not fitted again."""
-    pids = dask_client.run(os.getpid)
-    thread = kill_after(1.2, next(iter(pids.values())))
+def test_killed_dask_worker_changes_nothing(dask_client, expected, tmp_path):
+    """A checkpoint works on a cluster, too."""
+    pid = next(iter(dask_client.run(os.getpid).values()))
+    timer = threading.Timer(1.2, os.kill, (pid, signal.SIGKILL))
+    timer.start()
     with parallel_config(backend="dask"):
-        search = slow_search(checkpoint=tmp_path / "search.sqlite").fit(X, Y)
-        again = slow_search(checkpoint=tmp_path / "search.sqlite").fit(X, Y)
-    thread.join()
-    np.testing.assert_array_equal(scores(search), references["slow"])
-    np.testing.assert_array_equal(scores(again), references["slow"])
+        search = fit_slow(checkpoint=tmp_path / "search.sqlite")
+        again = fit_slow(checkpoint=tmp_path / "search.sqlite")
+    timer.join()
+    np.testing.assert_array_equal(scores(search), expected["slow"])
+    np.testing.assert_array_equal(scores(again), expected["slow"])
     assert again.fit_counts_["candidate"] == 0
 
 
-def test_the_example_runs():
-    """As a script, which Dask's workers import."""
-    pytest.importorskip("distributed")
-    script = Path(__file__).parents[2] / "examples" / "dask_cluster.py"
-    told = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
-    assert "the same scores as on this machine: True" in told.stdout
-
-
-def test_ray_gives_the_same_results(ray, references):
-    """Scores are equal bit for bit."""
+def test_killed_ray_worker_changes_nothing(ray, expected):
+    thread = threading.Thread(target=_kill_a_ray_worker, daemon=True)
     with parallel_config(backend="ray"):
-        search = grid_search().fit(X, Y)
-    np.testing.assert_array_equal(scores(search), references["grid"])
-
-
-def test_a_killed_ray_worker_changes_nothing(ray, references):
-    """Its work is done again."""
-    with parallel_config(backend="ray"):
-        thread = threading.Thread(target=_kill_a_ray_worker, daemon=True)
         thread.start()
-        search = slow_search().fit(X, Y)
+        search = fit_slow()
     thread.join()
-    np.testing.assert_array_equal(scores(search), references["slow"])
+    np.testing.assert_array_equal(scores(search), expected["slow"])
 
 
 def _kill_a_ray_worker():
-    """Kill the process of one of the pool's actors while it works."""
+    """Kill the process of an actor while it works."""
     psutil = pytest.importorskip("psutil")
     deadline = time.time() + 60
     while time.time() < deadline:
         for process in psutil.process_iter(["cmdline", "pid"]):
-            line = " ".join(process.info["cmdline"] or [])
-            if line.startswith("ray::PoolActor"):
+            if " ".join(process.info["cmdline"] or []).startswith("ray::PoolActor"):
                 time.sleep(0.7)
                 os.kill(process.info["pid"], signal.SIGKILL)
                 return
         time.sleep(0.1)
 
 
+def test_dask_example():
+    pytest.importorskip("distributed")
+    script = Path(__file__).parents[2] / "examples" / "dask_cluster.py"
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
+    assert "the same scores as on this machine: True" in done.stdout
+
+
 @pytest.mark.parametrize("n_deaths", [1, pytest.param(5, marks=pytest.mark.slow)])
-def test_lost_workers_of_this_machine_are_replaced_a_few_times(n_deaths, tmp_path, references):
-    """Of a worker killed once nothing is seen; a candidate that always kills its own ends it."""
-
-    def dies(path):
-        if len(list(path.iterdir())) < n_deaths:
-            (path / str(time.time())).touch()
-            os._exit(1)
-
+def test_dead_workers_of_joblib_are_replaced_at_most_twice(n_deaths, tmp_path, expected):
     class Dying(type(slow_stump())):
         def fit(self, X, y):
-            if self.number == 3:
-                dies(tmp_path)
+            if self.number == 3 and len(list(tmp_path.iterdir())) < n_deaths:
+                (tmp_path / str(time.time())).touch()
+                os._exit(1)
             return super().fit(X, y)
 
-    search = slow_search()
-    search.set_params(estimator=Dying(seconds=0.01))
     if n_deaths == 1:
-        np.testing.assert_array_equal(scores(search.fit(X, Y)), references["slow"])
+        np.testing.assert_array_equal(scores(fit_slow(Dying(seconds=0.01))), expected["slow"])
     else:
         with pytest.raises(joblib.externals.loky.process_executor.BrokenProcessPool):
-            search.fit(X, Y)
+            fit_slow(Dying(seconds=0.01))

@@ -1,3 +1,5 @@
+"""Displays of fitted searches."""
+
 import pickle
 import sys
 

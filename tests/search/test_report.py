@@ -1,3 +1,5 @@
+"""summary() and to_html() of searches, and what a notebook shows."""
+
 import json
 import pickle
 
@@ -25,10 +27,10 @@ from leavezero import (
     LabelInvariantMixup,
     RandomizedSearchLZO,
 )
-from leavezero.diagnostics import Finding, DiagnosticReport
+from leavezero.diagnostics import Check, DiagnosticReport
 
 SMALL = {"n_replicates": 2, "random_state": 0}
-NO_WARNING = DiagnosticReport((Finding("LZ08", "ok", "The smallest class has 30 rows."),), 0.1)
+NO_WARNING = DiagnosticReport((Check("LZ08", "ok", "The smallest class has 30 rows."),), 0.1)
 
 
 def blobs(n_rows=60, n_columns=3, seed=0):
@@ -55,7 +57,7 @@ def test_summary_matches_the_fitted_attributes(fitted):
     codes = [check["code"] for check in summary["diagnostics"]["checks"]]
     assert codes == [check.code for check in fitted.diagnose()]
     assert summary["run"]["fits"]["n_fits"] == fitted.n_fits_
-    assert summary["run"]["fits"]["by_folds"] == 31
+    assert summary["run"]["fits"]["n_cv_fits"] == 31
     assert summary["run"]["metric"] == "accuracy"
     assert summary["validation"]["n_rows"]["validation"] == len(fitted.validation_set_)
     json.dumps(summary, allow_nan=False)
@@ -71,7 +73,9 @@ def test_page_has_all_sections(fitted, tmp_path):
 
 
 def test_title_command_and_diagnostics_can_be_passed(fitted):
-    page = fitted.to_html(trust=NO_WARNING, title="Iris & co", command="leavezero select a.csv")
+    page = fitted.to_html(
+        diagnostics=NO_WARNING, title="Iris & co", command="leavezero select a.csv"
+    )
     assert "<h1>Iris &amp; co</h1>" in page
     assert "leavezero select a.csv" in page
     assert "The smallest class has 30 rows." in page
@@ -107,21 +111,21 @@ def test_page_contains_rows_only_on_request(kind):
     model = LogisticRegression() if kind == "classes" else Ridge()
     grid = {f"{type(model).__name__.lower()}__{'C' if kind == 'classes' else 'alpha'}": [0.1, 1.0]}
     search = GridSearchLZO(make_pipeline(encoder, model), grid, **SMALL).fit(X, y)
-    page = search.to_html(trust=NO_WARNING)
+    page = search.to_html(diagnostics=NO_WARNING)
     assert [secret for secret in secrets_of(X, y) if secret in page] == []
     assert "<script>alert(1)" not in page
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
     if kind == "classes":
         assert "&lt;b&gt;&#34;🙂&#34;&lt;/b&gt;" in page
         assert "=cmd()" in page
-    assert "secret3" in search.to_html(trust=NO_WARNING, with_rows=True)
+    assert "secret3" in search.to_html(diagnostics=NO_WARNING, with_rows=True)
 
 
 def test_page_does_not_contain_a_fixed_validation_set():
     """It is a parameter of the augmenter, and parameters are shown."""
     X, y = blobs()
     own = FixedValidationSet((X[:10] + 31.415926).tolist(), y[:10].tolist())
-    page = neighbors(augmenter=own).fit(X, y).to_html(trust=NO_WARNING)
+    page = neighbors(augmenter=own).fit(X, y).to_html(diagnostics=NO_WARNING)
     assert [cell for cell in np.ravel(own.X) if f"{cell:.4f}" in page] == []
     assert "10 rows, given by the user" in page
 
@@ -149,9 +153,9 @@ def test_report_of_any_kind_of_data(model, grid, data):
     """The validation set is compared with the training data in each."""
     augmenter = LabelInvariantMixup() if np.ndim(data()[1]) == 1 else "auto"
     search = GridSearchLZO(model, grid, augmenter=augmenter, **SMALL).fit(*data())
-    shares = search.summary(trust=NO_WARNING)["validation"]["projection"]["validation"]
+    shares = search.summary(diagnostics=NO_WARNING)["validation"]["projection"]["validation"]
     assert np.sum(shares) == pytest.approx(1.0, abs=0.01)
-    assert search.to_html(trust=NO_WARNING, with_rows=True)
+    assert search.to_html(diagnostics=NO_WARNING, with_rows=True)
 
 
 @pytest.mark.parametrize(
@@ -171,7 +175,7 @@ def test_report_of_any_kind_of_data(model, grid, data):
 )
 def test_every_search_has_a_report(search):
     search.fit(*blobs())
-    assert search.to_html(trust=NO_WARNING).startswith("<!doctype html>")
+    assert search.to_html(diagnostics=NO_WARNING).startswith("<!doctype html>")
 
 
 @pytest.mark.parametrize(
@@ -189,7 +193,7 @@ def test_every_search_has_a_report(search):
 def test_code_in_the_report_repeats_the_search(search):
     X, y = blobs()
     names = {"X": X, "y": y}
-    exec(search.fit(X, y).summary(trust=NO_WARNING)["run"]["repeat"]["python"], names)
+    exec(search.fit(X, y).summary(diagnostics=NO_WARNING)["run"]["repeat"]["python"], names)
     again = names["search"]
     assert again.best_params_ == search.best_params_
     np.testing.assert_array_equal(
@@ -201,7 +205,7 @@ def test_code_names_further_arguments_of_fit():
     X, y = blobs()
     search = GridSearchLZO(GaussianNB(), {}, **SMALL)
     search.fit(X, y, sample_weight=np.ones(60), groups=np.arange(60) // 2)
-    code = search.summary(trust=NO_WARNING)["run"]["repeat"]["python"]
+    code = search.summary(diagnostics=NO_WARNING)["run"]["repeat"]["python"]
     assert code.endswith("search.fit(X, y, groups=groups, sample_weight=sample_weight)")
 
 
@@ -210,7 +214,7 @@ def test_notes_name_what_the_code_lacks():
     X, y = blobs()
     search = neighbors(augmenter=FixedValidationSet(X, y))
     search.set_params(random_state=None).fit(X, y)
-    notes = " ".join(search.summary(trust=NO_WARNING)["run"]["repeat"]["notes"])
+    notes = " ".join(search.summary(diagnostics=NO_WARNING)["run"]["repeat"]["notes"])
     assert "random_state is None" in notes
     assert "angle brackets" in notes
 
@@ -218,7 +222,7 @@ def test_notes_name_what_the_code_lacks():
 def test_checks_run_once_per_fit(monkeypatch):
     """A notebook may show a search many times."""
     search, runs = neighbors(), []
-    monkeypatch.setattr(type(search), "trust", lambda self: runs.append(1) or NO_WARNING)
+    monkeypatch.setattr(type(search), "diagnose", lambda self: runs.append(1) or NO_WARNING)
     search.fit(*blobs())
     for _ in range(3):
         search._repr_mimebundle_()
@@ -232,12 +236,11 @@ def test_report_of_a_pickled_search(fitted):
     """The training data are not pickled: no checks, no comparison of the validation set."""
     fitted._repr_mimebundle_()
     again = pickle.loads(pickle.dumps(fitted))
-    assert not hasattr(again, "_told")
     summary = again.summary()
     assert summary["selection"]["label"] == fitted.summary()["selection"]["label"]
     assert summary["diagnostics"] is None
     assert summary["validation"] is None
-    assert "not part of a pickled search" in again.to_html()
+    assert "not part of the pickled search" in again.to_html()
 
 
 def test_notebook_shows_scikit_learns_diagram_before_fit():

@@ -1,16 +1,17 @@
-"""Searches that differ in what they propose: halving, Optuna, whole estimators."""
+"""Searches that propose candidates differently: random, halving, Optuna, several estimators."""
 
 import sys
 
 import numpy as np
 import optuna
 import pytest
-from scipy.stats import loguniform
-from sklearn.datasets import load_iris, make_classification, make_regression
+from scipy.stats import loguniform, randint
+from sklearn.datasets import make_classification, make_regression
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, Ridge, SGDClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
 
 from leavezero import (
     CandidateSearchLZO,
@@ -19,351 +20,368 @@ from leavezero import (
     HalvingRandomSearchLZO,
     LabelInvariantMixup,
     OptunaSearchLZO,
+    RandomizedSearchLZO,
 )
-from leavezero.engine import AllAtOnce
+from leavezero.evaluation import SingleRound
 from leavezero.exceptions import CandidateFailedWarning
 from leavezero.search import BaseSearchLZO
 
-X, Y = make_classification(180, 5, flip_y=0.2, random_state=0)
+X, y = make_classification(180, 5, flip_y=0.2, random_state=0)
 GRID = {"C": [0.001, 0.01, 0.1, 1, 10, 100]}
-FEW = {
-    "n_replicates": 3,
-    "augmenter": LabelInvariantMixup(),
-    "loo": False,
-    "random_state": 0,
-}
-
-
-@pytest.fixture(autouse=True)
-def _quiet_optuna():
-    optuna.logging.set_verbosity(optuna.logging.WARNING)
-
-
-def columns(search):
-    """Return all columns but the times."""
-    return {k: v for k, v in search.cv_results_.items() if "time" not in k and k != "params"}
+FEW = {"n_replicates": 3, "augmenter": LabelInvariantMixup(), "loo": False, "random_state": 0}
+LOG_C = optuna.distributions.FloatDistribution(0.01, 100, log=True)
 
 
 def assert_same(first, second):
-    for name, column in columns(first).items():
-        np.testing.assert_array_equal(column, second.cv_results_[name], err_msg=name)
+    for name, column in first.cv_results_.items():
+        if "time" not in name and name != "params":
+            np.testing.assert_array_equal(column, second.cv_results_[name], err_msg=name)
     assert first.best_params_ == second.best_params_
 
 
-class Watcher(LogisticRegression):
-    """Remembers which rows it was fitted to."""
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda n_jobs: RandomizedSearchLZO(
+            DecisionTreeClassifier(),
+            {"max_depth": randint(1, 9), "min_samples_leaf": randint(1, 30)},
+            n_iter=5,
+            n_jobs=n_jobs,
+            **FEW,
+        ),
+        lambda n_jobs: HalvingGridSearchLZO(SVC(), GRID, n_jobs=n_jobs, **FEW),
+        lambda n_jobs: OptunaSearchLZO(SVC(), {"C": LOG_C}, n_trials=6, n_jobs=n_jobs, **FEW),
+        lambda n_jobs: CandidateSearchLZO(
+            {"forest": RandomForestClassifier(5), "svm": (SVC(), GRID)}, n_jobs=n_jobs, **FEW
+        ),
+    ],
+    ids=["randomized", "halving", "Optuna", "candidates"],
+)
+def test_results_do_not_depend_on_n_jobs(make):
+    assert_same(make(1).fit(X, y), make(2).fit(X, y))
+
+
+class ListSearchLZO(BaseSearchLZO):
+    """A user's search over listed parameters."""
+
+    def __init__(self, estimator, listed, *, random_state=None):
+        super().__init__(random_state=random_state)
+        self.estimator = estimator
+        self.listed = listed
+
+    def _strategy(self, factory, y, root):
+        for params in self.listed:
+            factory.candidate(self.estimator, params)
+        return SingleRound(factory.candidates)
+
+
+def test_search_class_of_a_user():
+    search = ListSearchLZO(SVC(), [{"C": 1}, {"C": 10}, {"C": 1}], random_state=0).fit(X, y)
+    assert search.n_fits_ == 2
+    assert search.cv_results_["params"] == [{"C": 1}, {"C": 10}]
+
+
+# Random sampling
+
+
+def test_sampled_candidates(iris):
+    """Their number does not change the validation set."""
+    space = {"C": loguniform(0.1, 10)}
+    many, few = (
+        RandomizedSearchLZO(SVC(), space, n_iter=n, random_state=0).fit(*iris) for n in (6, 2)
+    )
+    values = many.cv_results_["param_C"]
+    assert len(values) == many.n_fits_ == 6
+    assert 0.1 <= values.min() <= values.max() <= 10
+    np.testing.assert_array_equal(few.validation_set_.X, many.validation_set_.X)
+    other = RandomizedSearchLZO(SVC(), space, n_iter=6, random_state=1).fit(*iris)
+    assert other.cv_results_["param_C"].tolist() != values.tolist()
+
+
+def test_candidates_sampled_from_lists_do_not_repeat():
+    space = {"C": range(1, 11), "degree": range(10)}
+    search = RandomizedSearchLZO(SVC(), space, n_iter=12, **FEW).fit(X, y)
+    params = {(row["C"], row["degree"]) for row in search.cv_results_["params"]}
+    assert len(params) == search.n_fits_ == 12
+
+
+@pytest.mark.parametrize(
+    ("cls", "name"), [(RandomizedSearchLZO, "n_iter"), (HalvingRandomSearchLZO, "n_candidates")]
+)
+def test_fewer_candidates_than_requested_warn(cls, name):
+    search = cls(SVC(), {"C": [1, 10]}, **{name: 5}, **FEW)
+    message = f"^{name} of {cls.__name__} is 5, but there are only 2 candidates; all of them are"
+    with pytest.warns(UserWarning, match=message) as warned:
+        search.fit(X, y)
+    assert len(warned) == 1
+    assert set(search.cv_results_["param_C"]) == {1, 10}
+
+
+@pytest.mark.parametrize("n_iter", [0, 2.5, None])
+def test_invalid_n_iter_raises(n_iter):
+    with pytest.raises(ValueError, match="n_iter of RandomizedSearchLZO must be a positive int"):
+        RandomizedSearchLZO(SVC(), {"C": [1]}, n_iter=n_iter).fit(X, y)
+
+
+# Successive halving
+
+
+class Recording(LogisticRegression):
+    """A model that keeps the rows that it was fitted to."""
 
     def fit(self, X, y, sample_weight=None):
-        self.seen_ = np.array(X)[:, 0]
-        self.labels_ = np.array(y)
+        self.X_, self.y_ = np.array(X), np.array(y)
         return super().fit(X, y)
 
 
-def test_halving_gives_the_last_round_all_rows():
-    """Rounds shrink by the factor, and the winner has seen everything."""
-    search = HalvingGridSearchLZO(Watcher(), GRID, factor=2, min_resources=30, **FEW).fit(X, Y)
+def test_last_iteration_of_halving_has_all_rows():
+    search = HalvingGridSearchLZO(Recording(), GRID, factor=2, min_resources=30, **FEW).fit(X, y)
     assert search.n_resources_ == [30, 60, 180]
     assert search.n_candidates_ == [6, 3, 2]
-    assert search.n_fits_ == 11
-    assert len(search.cv_results_["params"]) == 11
+    assert search.n_fits_ == len(search.cv_results_["params"]) == 11
     assert search.cv_results_["iter"].tolist() == [0] * 6 + [1] * 3 + [2] * 2
     assert search.cv_results_["n_resources"][search.best_index_] == 180
-    np.testing.assert_array_equal(search.best_estimator_.seen_, X[:, 0])
+    assert (search.n_iterations_, search.n_remaining_candidates_) == (3, 1)
+    assert (search.min_resources_, search.max_resources_) == (30, 180)
+    np.testing.assert_array_equal(search.best_estimator_.X_, X)
 
 
-def test_survivors_are_the_best_of_a_round():
-    """And the same V judges every round: a survivor's last score is the plain search's."""
-    search = HalvingGridSearchLZO(SVC(), GRID, factor=3, min_resources=60, **FEW).fit(X, Y)
-    first = search.cv_results_["mean_test_score"][:6]
+def test_best_candidates_of_an_iteration_continue():
+    """All iterations are scored on the same validation set."""
+    search = HalvingGridSearchLZO(SVC(), GRID, factor=3, min_resources=60, **FEW).fit(X, y)
+    scores = search.cv_results_["mean_test_score"]
     kept = [params["C"] for params in search.cv_results_["params"][6:]]
-    best = [GRID["C"][at] for at in np.argsort(-first, kind="stable")[:2]]
-    assert set(kept) == set(best)
-    plain = GridSearchLZO(SVC(), {"C": kept}, **FEW).fit(X, Y)
-    np.testing.assert_array_equal(
-        plain.cv_results_["mean_test_score"], search.cv_results_["mean_test_score"][6:]
-    )
+    assert set(kept) == {GRID["C"][row] for row in np.argsort(-scores[:6], kind="stable")[:2]}
+    plain = GridSearchLZO(SVC(), {"C": kept}, **FEW).fit(X, y)
+    np.testing.assert_array_equal(plain.cv_results_["mean_test_score"], scores[6:])
 
 
-def test_rounds_are_stratified_and_nested():
-    """Every round has each class by its share, and its rows stay in the next."""
-    from leavezero._random import seed_sequence
-    from leavezero.search._halving_strategy import stratified_order
+def test_rows_of_iterations_are_stratified_and_nested():
+    y = np.repeat([0, 1, 2], [60, 30, 10])
+    X = np.random.default_rng(0).normal(size=(100, 3))
+    rows = []
 
-    target = np.repeat([0, 1, 2], [60, 30, 10])
-    order = stratified_order(target, True, seed_sequence(0))
-    assert sorted(order) == list(range(100))
-    for size in (10, 20, 50):
-        np.testing.assert_allclose(
-            np.bincount(target[order[:size]], minlength=3), np.array([6, 3, 1]) * size / 10, atol=1
-        )
+    class Logged(Recording):
+        def fit(self, X, y):
+            rows.append(({row.tobytes() for row in np.array(X)}, np.bincount(y, minlength=3)))
+            return super().fit(X, y)
+
+    HalvingGridSearchLZO(Logged(), {"C": [1, 2, 3, 4]}, factor=2, min_resources=20, **FEW).fit(X, y)
+    small, larger = rows[0], rows[4]
+    assert len(small[0]) == 20
+    assert small[0] < larger[0]
+    for found, n_classes in (small, larger):
+        np.testing.assert_allclose(n_classes, np.array([0.6, 0.3, 0.1]) * len(found), atol=1)
 
 
-def test_halving_over_a_parameter_of_the_estimator():
-    """All rounds see all rows; the parameter grows."""
-    boosting = GradientBoostingClassifier(random_state=0)
-    grid = {"max_depth": [1, 2, 3, 4], "learning_rate": [0.1]}
+def test_halving_over_a_parameter():
     search = HalvingGridSearchLZO(
-        boosting, grid, resource="n_estimators", max_resources=16, factor=2, **FEW
-    ).fit(X, Y)
+        GradientBoostingClassifier(random_state=0),
+        {"max_depth": [1, 2, 3, 4], "learning_rate": [0.1]},
+        resource="n_estimators",
+        max_resources=16,
+        factor=2,
+        **FEW,
+    ).fit(X, y)
     assert search.n_resources_ == [4, 8, 16]
     assert [p["n_estimators"] for p in search.cv_results_["params"]] == [4] * 4 + [8] * 2 + [16]
     assert search.best_estimator_.n_estimators_ == 16
 
 
-def test_random_halving_draws_as_many_candidates_as_the_resources_hold():
-    """Unless a number is given."""
+def test_number_of_candidates_of_random_halving():
     space = {"C": loguniform(0.01, 100)}
-    search = HalvingRandomSearchLZO(SVC(), space, min_resources=20, **FEW).fit(X, Y)
+    search = HalvingRandomSearchLZO(SVC(), space, min_resources=20, **FEW).fit(X, y)
     assert search.n_candidates_[0] == 9
     assert search.n_resources_ == [20, 60, 180]
-    few = HalvingRandomSearchLZO(SVC(), space, n_candidates=4, **FEW).fit(X, Y)
+    few = HalvingRandomSearchLZO(SVC(), space, n_candidates=4, **FEW).fit(X, y)
     assert few.n_candidates_[0] == 4
 
 
-def test_halving_of_a_regressor():
-    """Rows are drawn without classes."""
+def test_halving_of_a_regressor_and_of_few_rows():
     data = make_regression(90, 4, noise=5.0, random_state=0)
     grid = {"alpha": [0.01, 0.1, 1, 10, 100, 1000]}
     search = HalvingGridSearchLZO(Ridge(), grid, n_replicates=3, random_state=0).fit(*data)
     assert search.n_resources_ == [30, 90]
+    assert HalvingGridSearchLZO(SVC(), GRID, max_resources=12, **FEW).fit(X, y).n_resources_ == [12]
 
 
 @pytest.mark.parametrize(
-    ("kind", "more", "message"),
+    ("cls", "params", "message"),
     [
-        (HalvingGridSearchLZO, {"factor": 1}, r"factor of HalvingGridSearchLZO must be .* above 1"),
-        (HalvingGridSearchLZO, {"min_resources": 0}, r"min_resources of HalvingGridSearchLZO must"),
+        (HalvingGridSearchLZO, {"factor": 1}, "factor of HalvingGridSearchLZO must be .* above 1"),
+        (HalvingGridSearchLZO, {"min_resources": 0}, "min_resources of HalvingGridSearchLZO must"),
         (
             HalvingGridSearchLZO,
             {"min_resources": 90, "max_resources": 60},
-            r"^min_resources of HalvingGridSearchLZO must be at most max_resources, got 90 and "
-            r"60\. Give fewer for the first round\.$",
+            r"^min_resources of HalvingGridSearchLZO must be at most max_resources \(60\), got 90",
         ),
-        (
-            HalvingRandomSearchLZO,
-            {"min_resources": 1000},
-            r"min_resources of HalvingRandomSearchLZO must be at most max_resources, got 1000 and ",
-        ),
-        (HalvingGridSearchLZO, {"max_resources": 1000}, r"max_resources of .* at most the number"),
-        (HalvingGridSearchLZO, {"resource": "coef0"}, r"max_resources .* got \'auto\' for the"),
+        (HalvingRandomSearchLZO, {"min_resources": 1000}, r"max_resources \(180\), got 1000"),
+        (HalvingGridSearchLZO, {"max_resources": 1000}, r"max_resources of .*at most 180"),
+        (HalvingGridSearchLZO, {"resource": "coef0"}, "max_resources .* got 'auto' for the"),
         (
             HalvingGridSearchLZO,
             {"resource": "trees", "max_resources": 9},
-            r"resource of HalvingGridSearchLZO must be 'n_samples' or .* got 'trees'",
+            "resource of HalvingGridSearchLZO must be 'n_samples' or .* got 'trees'",
         ),
         (
             HalvingGridSearchLZO,
             {"resource": "C", "max_resources": 9},
-            r"'C' is the resource of HalvingGridSearchLZO and cannot be searched too",
+            "'C' is the resource of HalvingGridSearchLZO and must not be in the grid",
         ),
-        (HalvingRandomSearchLZO, {"n_candidates": 0}, r"n_candidates of HalvingRandomSearchLZO"),
-        (HalvingRandomSearchLZO, {"min_resources": "exhaust"}, r"an int where min_resources is"),
+        (HalvingRandomSearchLZO, {"n_candidates": 0}, "n_candidates of HalvingRandomSearchLZO"),
+        (HalvingRandomSearchLZO, {"min_resources": "exhaust"}, "an int if min_resources is"),
     ],
 )
-def test_halving_says_what_is_wrong(kind, more, message):
-    """Which parameter, what is allowed, what came."""
+def test_invalid_parameters_of_halving_raise(cls, params, message):
     with pytest.raises(ValueError, match=message):
-        kind(SVC(), GRID, **more, **FEW).fit(X, Y)
+        cls(SVC(), GRID, **params, **FEW).fit(X, y)
 
 
-def test_halving_takes_what_there_is_where_no_number_was_asked_for():
-    """The words for a first round give way to the largest one."""
-    search = HalvingGridSearchLZO(SVC(), GRID, max_resources=12, **FEW).fit(X, Y)
-    assert search.n_resources_ == [12]
+# Order of candidates
 
 
-class ListSearchLZO(BaseSearchLZO):
-    """Choose among settings that are listed one by one, as docs/extending.md has it."""
-
-    def __init__(self, estimator, settings, *, random_state=None):
-        super().__init__(estimator, random_state=random_state)
-        self.settings = settings
-
-    def _strategy(self, planner, target, root):
-        return AllAtOnce([planner.candidate(self.estimator, one) for one in self.settings])
-
-
-def test_a_search_of_ones_own_may_list_a_candidate_twice():
-    """Equal candidates are one: one row, one fit."""
-    listed = [{"C": 1}, {"C": 10}, {"C": 1}]
-    search = ListSearchLZO(SVC(), listed, random_state=0).fit(X, Y)
-    assert search.n_fits_ == 2
-    assert search.cv_results_["params"] == [{"C": 1}, {"C": 10}]
-
-
-def test_a_search_of_ones_own_needs_a_candidate():
-    """There is nothing to choose from."""
-    wording = (
-        r"^A search got no candidates: AllAtOnce must be given at least one, got none\. Name a"
-    )
-    with pytest.raises(ValueError, match=wording):
-        ListSearchLZO(SVC(), [], random_state=0).fit(X, Y)
-
-
-def test_the_number_of_workers_changes_nothing():
-    """For every strategy, and for every order of the grid."""
-    space = {"C": optuna.distributions.FloatDistribution(0.01, 100, log=True)}
-    makers = [
-        lambda jobs: HalvingGridSearchLZO(SVC(), GRID, n_jobs=jobs, **FEW),
-        lambda jobs: OptunaSearchLZO(SVC(), space, n_trials=6, n_jobs=jobs, **FEW),
-        lambda jobs: CandidateSearchLZO(
-            {"forest": RandomForestClassifier(5), "svm": (SVC(), GRID)}, n_jobs=jobs, **FEW
-        ),
-    ]
-    for make in makers:
-        assert_same(make(1).fit(X, Y), make(2).fit(X, Y))
-
-
-def test_the_order_of_the_grid_changes_neither_winner_nor_scores():
-    """Nor does the order of parameters or of candidates."""
-    backwards = {"C": GRID["C"][::-1]}
-    first = HalvingGridSearchLZO(SVC(), GRID, **FEW).fit(X, Y)
-    second = HalvingGridSearchLZO(SVC(), backwards, **FEW).fit(X, Y)
+def test_order_of_candidates_changes_nothing():
+    first = HalvingGridSearchLZO(SVC(), GRID, **FEW).fit(X, y)
+    second = HalvingGridSearchLZO(SVC(), {"C": GRID["C"][::-1]}, **FEW).fit(X, y)
     assert first.best_params_ == second.best_params_
     assert first.best_score_ == second.best_score_
-    members = {"svm": (SVC(), GRID), "bayes": GaussianNB()}
-    third = CandidateSearchLZO(members, **FEW).fit(X, Y)
-    fourth = CandidateSearchLZO(dict(reversed(members.items())), **FEW).fit(X, Y)
-    assert third.best_params_ == fourth.best_params_
-    by_name = [
-        dict(zip(map(str, s.cv_results_["params"]), s.cv_results_["mean_test_score"], strict=True))
-        for s in (third, fourth)
+    candidates = {"svm": (SVC(), GRID), "bayes": GaussianNB()}
+    tables = [
+        CandidateSearchLZO(dict(order), **FEW).fit(X, y).cv_results_
+        for order in (candidates.items(), reversed(candidates.items()))
     ]
-    assert by_name[0] == by_name[1]
+    scores = [dict(zip(map(str, t["params"]), t["mean_test_score"], strict=True)) for t in tables]
+    assert scores[0] == scores[1]
 
 
-def test_whole_estimators_stand_in_one_table():
-    """With a name, their own parameters, and gaps where they have none."""
-    members = {"svm": (SVC(), {"C": [0.1, 1]}), "bayes": GaussianNB(), "line": LogisticRegression()}
-    search = CandidateSearchLZO(members, **FEW).fit(X, Y)
+# Several estimators
+
+
+def test_several_estimators_in_one_table():
+    candidates = {"svm": (SVC(), {"C": [0.1, 1]}), "bayes": GaussianNB(), "l": LogisticRegression()}
+    search = CandidateSearchLZO(candidates, **FEW).fit(X, y)
     assert search.n_fits_ == 4
-    assert search.cv_results_["param_candidate"].tolist() == ["svm", "svm", "bayes", "line"]
+    assert search.cv_results_["param_candidate"].tolist() == ["svm", "svm", "bayes", "l"]
     assert search.cv_results_["param_C"].mask.tolist() == [False, False, True, True]
-    plain = GridSearchLZO(SVC(), {"C": [0.1, 1]}, **FEW).fit(X, Y)
+    plain = GridSearchLZO(SVC(), {"C": [0.1, 1]}, **FEW).fit(X, y)
     np.testing.assert_array_equal(
         plain.cv_results_["mean_test_score"], search.cv_results_["mean_test_score"][:2]
     )
-    kinds = {"svm": SVC, "bayes": GaussianNB, "line": LogisticRegression}
-    assert type(search.best_estimator_) is kinds[search.best_params_["candidate"]]
+    types = {"svm": SVC, "bayes": GaussianNB, "l": LogisticRegression}
+    assert type(search.best_estimator_) is types[search.best_params_["candidate"]]
 
 
 @pytest.mark.parametrize(
-    ("members", "message"),
+    ("candidates", "message"),
     [
-        ({}, r"candidates of CandidateSearchLZO must be a dict"),
-        ([SVC()], r"candidates of CandidateSearchLZO must be a dict"),
-        ({"svm": "SVC"}, r"must map strings to estimators .* got 'svm': 'SVC'"),
-        ({"svm": SVC(), "ridge": Ridge()}, r"all classifiers or all regressors, got a mixture"),
-        ({"svm": (SVC(), {"D": [1]})}, r"CandidateSearchLZO cannot set {'D': 1}"),
+        ({}, "candidates of CandidateSearchLZO must be a dict"),
+        ([SVC()], "candidates of CandidateSearchLZO must be a dict"),
+        ({"svm": "SVC"}, "must map strings to estimators .* got 'svm': 'SVC'"),
+        ({"a": (SVC(),)}, r"pairs of estimator and grid, got 'a': \("),
+        ({"a": (SVC(), {}, 3)}, r"pairs of estimator and grid, got 'a': \("),
+        ({"a": []}, r"pairs of estimator and grid, got 'a': \[\]"),
+        ({"svm": SVC(), "ridge": Ridge()}, "all classifiers or all regressors, got a mixture"),
+        ({"svm": (SVC(), {"D": [1]})}, "CandidateSearchLZO cannot set {'D': 1}"),
+        ({"svm": (SVC(), {"candidate": [1]})}, "must not contain the parameter 'candidate'"),
     ],
 )
-def test_candidates_are_checked(members, message):
-    """Before anything is fitted."""
+def test_invalid_candidates_raise(candidates, message):
     with pytest.raises(ValueError, match=message):
-        CandidateSearchLZO(members, **FEW).fit(X, Y)
+        CandidateSearchLZO(candidates, **FEW).fit(X, y)
 
 
-def test_optuna_learns_from_v():
-    """The study holds V's scores, in the order in which its trials were asked for."""
-    space = {"C": optuna.distributions.FloatDistribution(0.001, 100, log=True)}
-    search = OptunaSearchLZO(SVC(), space, n_trials=9, batch_size=3, **FEW).fit(X, Y)
-    told = [trial.value for trial in search.study_.trials]
-    np.testing.assert_allclose(told, search.cv_results_["mean_test_score"])
+# Optuna
+
+
+def test_study_has_the_scores_in_the_order_of_proposals():
+    def make():
+        return OptunaSearchLZO(SVC(), {"C": LOG_C}, n_trials=9, batch_size=3, **FEW)
+
+    search = make().fit(X, y)
+    values = [trial.value for trial in search.study_.trials]
+    np.testing.assert_allclose(values, search.cv_results_["mean_test_score"])
     assert search.study_.best_value == pytest.approx(search.best_score_)
-    again = OptunaSearchLZO(SVC(), space, n_trials=9, batch_size=3, **FEW).fit(X, Y)
-    assert_same(search, again)
+    assert_same(search, make().fit(X, y))
 
 
 def test_equal_proposals_are_fitted_once():
-    """Optuna may ask twice; the known score is told."""
-    search = OptunaSearchLZO(SVC(), {"C": [0.1, 1.0]}, n_trials=12, **FEW).fit(X, Y)
+    search = OptunaSearchLZO(SVC(), {"C": [0.1, 1.0]}, n_trials=12, **FEW).fit(X, y)
     assert search.n_fits_ <= 2
     assert len(search.study_.trials) == 12
     assert all(trial.value is not None for trial in search.study_.trials)
 
 
-def test_samplers_storages_and_studies_pass_through(tmp_path):
-    """A stored study goes on where it ended."""
-    storage = f"sqlite:///{tmp_path / 'study.db'}"
-    sampler = optuna.samplers.GridSampler({"C": [0.1, 1.0, 10.0]}, seed=0)
-    given = {"n_trials": 3, "storage": storage, "study_name": "s", **FEW}
+def test_samplers_storages_and_studies(tmp_path):
     space = {"C": [0.1, 1.0, 10.0]}
-    OptunaSearchLZO(SVC(), space, sampler=sampler, **given).fit(X, Y)
-    second = OptunaSearchLZO(SVC(), space, **given).fit(X, Y)
-    assert len(second.study_.trials) == 6
+    stored = {"storage": f"sqlite:///{tmp_path / 'study.db'}", "study_name": "s", "n_trials": 3}
+    sampler = optuna.samplers.GridSampler(space, seed=0)
+    OptunaSearchLZO(SVC(), space, sampler=sampler, **stored, **FEW).fit(X, y)
+    continued = OptunaSearchLZO(SVC(), space, **stored, **FEW).fit(X, y)
+    assert len(continued.study_.trials) == 6
     study = optuna.create_study(direction="maximize")
-    assert OptunaSearchLZO(SVC(), space, n_trials=2, study=study, **FEW).fit(X, Y).study_ is study
-    with pytest.raises(ValueError, match="study of OptunaSearchLZO must maximise"):
-        OptunaSearchLZO(SVC(), space, study=optuna.create_study(), **FEW).fit(X, Y)
+    assert OptunaSearchLZO(SVC(), space, n_trials=2, study=study, **FEW).fit(X, y).study_ is study
+    with pytest.raises(ValueError, match="study of OptunaSearchLZO must maximize"):
+        OptunaSearchLZO(SVC(), space, study=optuna.create_study(), **FEW).fit(X, y)
 
 
-def test_a_callable_may_define_the_space():
-    """As in Optuna's own objectives."""
-
+def test_callable_space():
     def propose(trial):
         kernel = trial.suggest_categorical("kernel", ["linear", "rbf"])
         params = {"kernel": kernel, "C": trial.suggest_float("C", 0.1, 10)}
         return params | ({"gamma": trial.suggest_float("gamma", 0.1, 1)} if kernel == "rbf" else {})
 
-    search = OptunaSearchLZO(SVC(), propose, n_trials=6, **FEW).fit(X, Y)
+    search = OptunaSearchLZO(SVC(), propose, n_trials=6, **FEW).fit(X, y)
     assert "param_gamma" in search.cv_results_
 
 
-def test_a_pruner_ends_candidates_pass_by_pass():
-    """They keep their last score, cannot win, and the study calls them pruned."""
+def test_pruner():
+    """A pruned candidate keeps its last score and is never selected."""
     model = SGDClassifier(loss="log_loss", learning_rate="constant", random_state=0)
     space = {"eta0": [1e-7, 0.001, 0.01, 0.1], "alpha": [1e-4, 1e-2]}
     pruner = optuna.pruners.MedianPruner(n_startup_trials=2, n_warmup_steps=1)
 
-    def make(jobs):
-        return OptunaSearchLZO(
-            model, space, pruner=pruner, n_trials=10, n_passes=4, n_jobs=jobs, **FEW
-        )
+    def make(n_jobs):
+        params = {"pruner": pruner, "n_trials": 10, "n_passes": 4, "n_jobs": n_jobs}
+        return OptunaSearchLZO(model, space, **params, **FEW)
 
-    search = make(1).fit(X, Y)
-    states = [trial.state.name for trial in search.study_.trials]
-    assert "PRUNED" in states
-    assert set(states) <= {"PRUNED", "COMPLETE"}
-    passes = search.cv_results_["n_passes"]
-    assert passes[search.best_index_] == 4
-    assert passes.min() < 4
-    assert search.best_estimator_.t_ == pytest.approx(4 * len(Y) + 1)
-    assert_same(search, make(2).fit(X, Y))
+    search = make(1).fit(X, y)
+    assert {trial.state.name for trial in search.study_.trials} == {"PRUNED", "COMPLETE"}
+    n_passes = search.cv_results_["n_passes"]
+    assert n_passes[search.best_index_] == 4 > n_passes.min()
+    assert search.best_estimator_.t_ == pytest.approx(4 * len(y) + 1)
+    assert_same(search, make(2).fit(X, y))
     search = make(1).set_params(refit=lambda results: int(np.argmin(results["n_passes"])))
-    with pytest.raises(ValueError, match=r"returned row \d+, whose candidate was pruned\. Return"):
-        search.fit(X, Y)
+    with pytest.raises(ValueError, match=r"returned row \d+, whose candidate was pruned"):
+        search.fit(X, y)
 
 
 @pytest.mark.parametrize(
-    ("more", "message"),
+    ("params", "message"),
     [
         ({"n_trials": 0}, "n_trials of OptunaSearchLZO must be a positive int, got 0"),
         ({"batch_size": 1.5}, "batch_size of OptunaSearchLZO must be a positive int, got 1.5"),
-        ({"scoring": ["accuracy", "f1"], "refit": False}, "tells Optuna one metric"),
-        ({"pruner": optuna.pruners.MedianPruner()}, "needs an estimator with partial_fit"),
-        ({"space": {"C": loguniform(1, 2)}}, "must hold distributions of Optuna or lists"),
-        ({"space": 3}, "must be a dict of distributions of Optuna"),
+        ({"scoring": ["accuracy", "f1"], "refit": False}, "optimizes one metric"),
+        ({"pruner": optuna.pruners.MedianPruner()}, "requires an estimator with partial_fit"),
+        ({"space": {"C": loguniform(1, 2)}}, "must contain Optuna distributions or lists"),
+        ({"space": 3}, "must be a dict of Optuna distributions"),
     ],
 )
-def test_optuna_says_what_is_wrong(more, message):
-    """Which parameter, what is allowed, what came."""
-    space = more.pop("space", {"C": [1.0]})
+def test_invalid_parameters_of_optuna_search_raise(params, message):
+    space = params.get("space", {"C": [1.0]})
+    params = {name: value for name, value in params.items() if name != "space"}
     with pytest.raises(ValueError, match=message):
-        OptunaSearchLZO(SVC(), space, **more, **FEW).fit(X, Y)
+        OptunaSearchLZO(SVC(), space, **params, **FEW).fit(X, y)
 
 
-def test_without_optuna_the_extra_is_named(monkeypatch):
-    """Everything else works without it."""
+def test_missing_optuna_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "optuna", None)
     with pytest.raises(ImportError, match=r'pip install "leavezero\[optuna\]"'):
-        OptunaSearchLZO(SVC(), {"C": [1.0]}, **FEW).fit(*load_iris(return_X_y=True))
+        OptunaSearchLZO(SVC(), {"C": [1.0]}, **FEW).fit(X, y)
 
 
-def test_a_failing_candidate_is_told_as_failed():
-    """And the study goes on."""
+def test_failed_candidate_is_a_failed_trial():
     space = {"C": optuna.distributions.FloatDistribution(-1, 1)}
     with pytest.warns(CandidateFailedWarning, match="candidates of OptunaSearchLZO failed"):
-        search = OptunaSearchLZO(SVC(), space, n_trials=8, **FEW).fit(X, Y)
-    states = {trial.state.name for trial in search.study_.trials}
-    assert states == {"COMPLETE", "FAIL"}
+        search = OptunaSearchLZO(SVC(), space, n_trials=8, **FEW).fit(X, y)
+    assert {trial.state.name for trial in search.study_.trials} == {"COMPLETE", "FAIL"}
     assert search.best_params_["C"] > 0

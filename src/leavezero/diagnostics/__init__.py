@@ -1,6 +1,5 @@
 """Checks of a search and its score, and the paper's theory: divergence and risk bound."""
 
-from leavezero.diagnostics._augmenter_divergence import jensen_shannon_augmenter
 from leavezero.diagnostics._check import (
     THRESHOLDS,
     WARNING_CODES,
@@ -18,7 +17,11 @@ from leavezero.diagnostics._jensen_shannon import (
 )
 from leavezero.diagnostics._risk_bound import RiskBound, risk_bound
 from leavezero.diagnostics._run_checks import run_checks
-from leavezero.diagnostics._two_sample import DivergenceEstimate, jensen_shannon_features
+from leavezero.diagnostics._two_sample import (
+    DivergenceEstimate,
+    jensen_shannon_augmenter,
+    jensen_shannon_features,
+)
 from leavezero.diagnostics._vc_dimension import vc_dimension
 
 __all__ = [

@@ -38,16 +38,11 @@ class Check:
 
     Parameters
     ----------
-    code : str
-        "LZ01" to "LZ12".
-    level : "ok", "note", "warning" or "not applicable"
-        A warning requires an action; a note is information.
-    message : str
-        What was measured and what it means.
-    value : float or None
-        The measured value; None if there is none.
-    advice : str or None
-        What to do; None if nothing.
+    code : "LZ01" to "LZ12"
+    level : "ok", "note" (information), "warning" (requires an action) or "not applicable"
+    message : what was measured and what it means
+    value : the measured value, or None
+    advice : what to do, or None
 
     Examples
     --------
@@ -82,16 +77,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Thresholds:
-    """Values from which on a check is a note or a warning.
-
-    Parameters
-    ----------
-    note : float
-        From this value on the check is a note.
-    warning : float or None
-        From this value on it is a warning; None for never.
-    low_is_bad : bool
-        Whether low values are bad, not high ones.
+    """Values from which on a check is a note or a warning (None: never).
 
     Examples
     --------
@@ -128,18 +114,7 @@ THRESHOLDS = {
 
 
 def severity(code: str, value: float) -> Level:
-    """Return the level of a check's value.
-
-    Parameters
-    ----------
-    code : str
-        The code of the check.
-    value : float
-        The measured value.
-
-    Returns
-    -------
-    str
+    """Return the level of a measured value of the check with this code.
 
     Examples
     --------
@@ -150,6 +125,12 @@ def severity(code: str, value: float) -> Level:
     return THRESHOLDS[code].level(value)
 
 
+def measured(code: str, value: float, message: str, advice: str) -> Check:
+    """Return a check with the level of its value, and with advice unless it is ok."""
+    level = severity(code, value)
+    return Check(code, level, message, value, None if level == "ok" else advice)
+
+
 def not_applicable(code: str, reason: str) -> Check:
     """Return a check that could not be made, with the reason."""
     return Check(code, "not applicable", reason)
@@ -157,15 +138,6 @@ def not_applicable(code: str, reason: str) -> Check:
 
 def format_score(score: float) -> str:
     """Format a score with four decimals, or with four digits if it is very small or large.
-
-    Parameters
-    ----------
-    score : float
-        The score.
-
-    Returns
-    -------
-    str
 
     Examples
     --------

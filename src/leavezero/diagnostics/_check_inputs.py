@@ -12,34 +12,7 @@ from leavezero.augment import ValidationSet
 
 @dataclass(frozen=True, eq=False)
 class CandidateScores:
-    """Scores of the candidates that could be selected.
-
-    Parameters
-    ----------
-    metric : str
-        The name of the metric.
-    params : list of dict
-        The parameters of each candidate.
-    scores : array of shape (n_candidates,)
-        The final scores.
-    splits : array of shape (n_candidates, n_replicates)
-        The scores on each replicate of the validation set.
-    resampled : array of shape (n_candidates, n_resamples)
-        The scores on resamples.
-    validation, loo : array of shape (n_candidates,)
-        The validation scores and the leave-one-out scores; NaN where there is none.
-    by_component : array of shape (n_components, n_candidates) or None
-        The validation scores on the rows of each augmenter of a union; None if there is one only.
-    best : int
-        The index of the best candidate.
-    tied : tuple of int
-        The indices of candidates that are statistically tied with the best one, with the best.
-    bias_corrected : float
-        The best score, corrected for selection bias.
-    standard_error : float
-        The standard error of the best score.
-    cross_validated : bool
-        Whether the finalists were cross-validated.
+    """Scores of the candidates that could be selected, one row or entry per candidate.
 
     Examples
     --------
@@ -55,17 +28,17 @@ class CandidateScores:
 
     metric: str
     params: Sequence[Params] = field(repr=False)
-    scores: Floats
-    splits: Floats = field(repr=False)
-    resampled: Floats = field(repr=False)
-    validation: Floats = field(repr=False)
-    loo: Floats = field(repr=False)
-    by_component: Floats | None = field(repr=False)
-    best: int
-    tied: tuple[int, ...]
-    bias_corrected: float
-    standard_error: float
-    cross_validated: bool = False
+    scores: Floats  # the final scores
+    splits: Floats = field(repr=False)  # one column per replicate of the validation set
+    resampled: Floats = field(repr=False)  # one column per resample
+    validation: Floats = field(repr=False)  # NaN where there is none
+    loo: Floats = field(repr=False)  # NaN where there is none
+    by_component: Floats | None = field(repr=False)  # one row per augmenter of a union
+    best: int  # index of the best candidate
+    tied: tuple[int, ...]  # the best candidate and those statistically tied with it
+    bias_corrected: float  # the best score, corrected for selection bias
+    standard_error: float  # of the best score
+    cross_validated: bool = False  # whether the finalists were
 
     @property
     def best_score(self) -> float:
@@ -77,13 +50,6 @@ class CandidateScores:
 class PermutationScores:
     """Validation scores of candidates fitted to permuted labels.
 
-    Parameters
-    ----------
-    scores : tuple of float
-        The score of each candidate on a validation set generated from the permuted data.
-    chances : tuple of float
-        The scores of the same predictions with the labels of the validation set permuted.
-
     Examples
     --------
     >>> from leavezero.diagnostics import PermutationScores
@@ -91,8 +57,8 @@ class PermutationScores:
     0.4
     """
 
-    scores: tuple[float, ...]
-    chances: tuple[float, ...]
+    scores: tuple[float, ...]  # on a validation set generated from the permuted data
+    chances: tuple[float, ...]  # of the same predictions, with permuted validation labels
 
     @property
     def largest(self) -> float:
@@ -104,31 +70,6 @@ class PermutationScores:
 class CheckInputs:
     """Inputs of :func:`run_checks`.
 
-    Parameters
-    ----------
-    X, y : table and array
-        The training rows.
-    classes : array or None
-        The sorted classes; None for a regression or several outputs.
-    validation_set : ValidationSet or None
-        None if candidates were scored by leave-one-out only.
-    augmenter : augmenter or None
-        The fitted augmenter that generated the validation set.
-    candidates : CandidateScores or None
-        None if no metric was used to select.
-    winner : estimator or None
-        The best model.
-    default_augmenter : bool
-        Whether the augmenter is the one of ``augmenter="auto"``.
-    grouped : bool
-        Whether the rows have groups.
-    labeled : array of int or None
-        The indices of labeled rows if the others have pseudo-labels; None if all are labeled.
-    seed : int
-        The random seed of the checks.
-    permutation : PermutationScores or None
-        Scores of candidates fitted to permuted labels, if requested.
-
     Examples
     --------
     >>> import numpy as np
@@ -137,18 +78,18 @@ class CheckInputs:
     4
     """
 
-    X: Table = field(repr=False)
+    X: Table = field(repr=False)  # training rows
     y: AnyArray = field(repr=False)
-    classes: AnyArray | None
-    validation_set: ValidationSet | None = field(repr=False)
-    augmenter: Any
-    candidates: CandidateScores | None = None
-    winner: Any = None
-    default_augmenter: bool = False
-    grouped: bool = False
-    labeled: Ints | None = field(default=None, repr=False)
+    classes: AnyArray | None  # sorted; None for a regression or several outputs
+    validation_set: ValidationSet | None = field(repr=False)  # None if only LOO was used
+    augmenter: Any  # fitted; it generated the validation set
+    candidates: CandidateScores | None = None  # None if no metric was used to select
+    winner: Any = None  # the best model, fitted
+    default_augmenter: bool = False  # whether the augmenter is that of augmenter="auto"
+    grouped: bool = False  # whether the rows have groups
+    labeled: Ints | None = field(default=None, repr=False)  # rows without a pseudo-label
     seed: int = 0
-    permutation: PermutationScores | None = None
+    permutation: PermutationScores | None = None  # if requested
 
     def __post_init__(self) -> None:
         if self.validation_set is None:

@@ -1,4 +1,4 @@
-"""Checks of the training rows: class sizes, order, groups and duplicates."""
+"""Checks of training rows (LZ08, LZ11) and of the validation set (LZ01, LZ02, LZ03)."""
 
 from typing import Any
 
@@ -6,11 +6,32 @@ import numpy as np
 from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
-from leavezero._tables import Featurizer, is_pandas, is_polars, is_text, plain, take_rows
+from leavezero._tables import (
+    Featurizer,
+    count_rows,
+    is_pandas,
+    is_polars,
+    is_text,
+    plain,
+    take_rows,
+)
 from leavezero._typing import AnyArray, Table
-from leavezero.diagnostics._check import Check, not_applicable, severity
+from leavezero.augment import BiasCorrected, LabeledOnly, PseudoLabeled, SoftLabeled
+from leavezero.diagnostics._check import (
+    CV_FINALISTS,
+    OTHER_AUGMENTER,
+    Check,
+    measured,
+    not_applicable,
+)
 from leavezero.diagnostics._check_inputs import CheckInputs
-from leavezero.diagnostics._two_sample import random_rows
+from leavezero.diagnostics._jensen_shannon import jensen_shannon_labels
+from leavezero.diagnostics._two_sample import (
+    DivergenceEstimate,
+    jensen_shannon_augmenter,
+    jensen_shannon_features,
+    random_rows,
+)
 
 MAX_DUPLICATES = 0.05  # share of rows
 MAX_SORTEDNESS = 4.0  # standard deviations
@@ -23,6 +44,73 @@ RESPECT_ORDER = (
     "Use a splitter that respects the order or the groups: random folds and generated "
     "validation rows are both optimistic."
 )
+MAX_ROWS_COMPARED = 1_000  # of each sample, for the classifiers
+MAX_QUERY_ROWS, MAX_NEIGHBOR_ROWS = 500, 20_000
+NO_VALIDATION_SET = "There is no validation set."
+
+
+def check_label_distribution(inputs: CheckInputs) -> Check:
+    """LZ01: whether training data and validation set have the same label distribution."""
+    if inputs.validation_set is None:
+        return not_applicable("LZ01", NO_VALIDATION_SET)
+    if np.ndim(inputs.y) > 1:
+        return not_applicable("LZ01", "The target has several outputs.")
+    p, q = inputs.target_proportions()
+    divergence = jensen_shannon_labels(p[None], q[None])
+    # Expected value for two samples of the same distribution, to first order.
+    expected = (len(p) - 1) / 8 * (1 / inputs.n_train + 1 / len(inputs.validation_set))
+    excess = max(0.0, divergence - expected)
+    labels = "labels" if inputs.classes is not None else "targets (in ten bins)"
+    message = (
+        f"The Jensen-Shannon divergence between the {labels} of training data and validation set "
+        f"is {divergence:.4f} nats (0: same distribution, 0.69: no overlap)."
+    )
+    return measured("LZ01", excess, message, _advice(inputs))
+
+
+def check_features(inputs: CheckInputs) -> tuple[Check, float | None]:
+    """LZ02: whether a classifier distinguishes both samples; also return the divergence."""
+    if inputs.validation_set is None:
+        return not_applicable("LZ02", NO_VALIDATION_SET), None
+    try:
+        estimate = _compare(inputs)
+    except (ValueError, TypeError) as error:
+        reason = str(error).partition("\n")[0]
+        return not_applicable("LZ02", f"The rows cannot be compared: {reason}"), None
+    message = (
+        f"A classifier distinguishes validation rows from training rows with ROC AUC "
+        f"{estimate.auc:.2f} (0.5: not at all). Their Jensen-Shannon divergence is at least about "
+        f"{estimate.value:.3f} nats."
+    )
+    return measured("LZ02", estimate.auc, message, _advice(inputs)), estimate.value
+
+
+def check_leakage(inputs: CheckInputs) -> Check:
+    """LZ03: whether validation rows are as far from the training rows as new rows would be."""
+    if inputs.validation_set is None:
+        return not_applicable("LZ03", NO_VALIDATION_SET)
+    featurizer = Featurizer().fit(inputs.X)
+    rng = np.random.default_rng(inputs.seed)
+
+    def sample(X: Table, at_most: int) -> Any:
+        return featurizer.transform(take_rows(X, random_rows(count_rows(X), at_most, rng)))
+
+    train = sample(inputs.X, MAX_NEIGHBOR_ROWS)
+    validation = sample(inputs.validation_set.X, MAX_QUERY_ROWS)
+    if not (_has_distances(train) and _has_distances(validation)):
+        return not_applicable("LZ03", TOO_LARGE)
+    neighbors = NearestNeighbors(n_neighbors=2).fit(train)
+    # The nearest neighbor of a training row is the row itself.
+    query = train[random_rows(train.shape[0], MAX_QUERY_ROWS, rng)]
+    within = float(neighbors.kneighbors(query)[0][:, 1].mean())
+    if within <= DUPLICATE_DISTANCE:
+        return not_applicable("LZ03", "Every training row has a duplicate.")
+    ratio = float(neighbors.kneighbors(validation, n_neighbors=1)[0].mean()) / within
+    message = (
+        "The mean distance of validation rows to the nearest training row is "
+        f"{ratio:.2f} times that between training rows (1: like new rows, 0: copies)."
+    )
+    return measured("LZ03", ratio, message, _advice(inputs))
 
 
 def check_small_classes(inputs: CheckInputs) -> Check:
@@ -31,11 +119,10 @@ def check_small_classes(inputs: CheckInputs) -> Check:
         return not_applicable("LZ08", "The target is not a single column of classes.")
     labels, counts = np.unique(inputs.known_targets, return_counts=True)
     smallest = int(counts.min())
-    level = severity("LZ08", smallest)
     rows = "rows" if inputs.labeled is None else "labeled rows"
     message = f"The smallest class, {plain(labels[counts.argmin()])!r}, has {smallest} {rows}."
     advice = "Collect more rows of this class, or merge it with a similar class."
-    return Check("LZ08", level, message, float(smallest), None if level == "ok" else advice)
+    return measured("LZ08", float(smallest), message, advice)
 
 
 def check_exchangeable(inputs: CheckInputs) -> Check:
@@ -66,7 +153,23 @@ def check_exchangeable(inputs: CheckInputs) -> Check:
     return Check("LZ11", "ok", message, duplicates)
 
 
-def has_distances(features: Any) -> bool:
+def _compare(inputs: CheckInputs) -> DivergenceEstimate:
+    """Return the divergence; for generated rows the augmenter is fitted to parts of the data."""
+    assert inputs.validation_set is not None
+    options = {"max_rows": MAX_ROWS_COMPARED, "random_state": inputs.seed}
+    if inputs.is_user_supplied:
+        return jensen_shannon_features(inputs.X, inputs.validation_set.X, **options)
+    augmenter = inputs.augmenter
+    while isinstance(augmenter, SoftLabeled | BiasCorrected | PseudoLabeled | LabeledOnly):
+        augmenter = augmenter.augmenter  # these do not change the generated rows
+    return jensen_shannon_augmenter(augmenter, inputs.X, inputs.y, **options)
+
+
+def _advice(inputs: CheckInputs) -> str:
+    return CV_FINALISTS if inputs.default_augmenter else OTHER_AUGMENTER
+
+
+def _has_distances(features: Any) -> bool:
     """Return True if distances between rows do not overflow."""
     values = features.data if sparse.issparse(features) else features
     return bool(np.all(np.abs(values) < MAX_FEATURE))
@@ -76,24 +179,18 @@ def _sorted_column(X: Table) -> Any:
     """Return the name of a column of times in order, or of numbers in strict order."""
     if is_text(X) or sparse.issparse(X) or len(getattr(X, "shape", ())) != 2:
         return None
-    for index in range(X.shape[1]):
-        name, values = _column(X, index)
+    names = X.columns if is_pandas(X) or is_polars(X) else range(X.shape[1])
+    for index, name in enumerate(names):
+        column = X.iloc[:, index] if is_pandas(X) else X[:, index]
+        values = column.to_numpy() if hasattr(column, "to_numpy") else np.asarray(column)
         if values.dtype.kind not in "Miuf":
             continue
         rises, falls = values[1:] > values[:-1], values[1:] < values[:-1]
         # Times may repeat; numbers must not, or columns of few values would be sorted by chance.
         weakly, strictly = rises.any() != falls.any(), rises.all() or falls.all()
         if weakly if values.dtype.kind == "M" else strictly:
-            return name
+            return plain(name)
     return None
-
-
-def _column(X: Any, index: int) -> tuple[Any, AnyArray]:
-    if is_pandas(X):
-        return plain(X.columns[index]), X.iloc[:, index].to_numpy()
-    if is_polars(X):
-        return X.columns[index], X[X.columns[index]].to_numpy()
-    return index, np.asarray(X[:, index])
 
 
 def _share_of_duplicates(inputs: CheckInputs) -> float | None:
@@ -101,7 +198,7 @@ def _share_of_duplicates(inputs: CheckInputs) -> float | None:
     rng = np.random.default_rng(inputs.seed)
     X = take_rows(inputs.X, random_rows(inputs.n_train, MAX_ROWS_DUPLICATES, rng))
     features = Featurizer().fit(X).transform(X)
-    if not has_distances(features):
+    if not _has_distances(features):
         return None
     distances = NearestNeighbors(n_neighbors=2).fit(features).kneighbors(features)[0][:, 1]
     return float(np.mean(distances <= DUPLICATE_DISTANCE))

@@ -17,12 +17,9 @@ class DiagnosticReport:
 
     Parameters
     ----------
-    checks : tuple of Check
-        In the order of their codes.
-    seconds : float
-        The time that the checks took.
-    n_fits : int
-        The number of candidates that were fitted for the checks.
+    checks : tuple of Check, in the order of their codes
+    seconds : the time that the checks took
+    n_fits : the number of candidates that were fitted for the checks
 
     Examples
     --------
@@ -69,17 +66,9 @@ class DiagnosticReport:
         return f"The checks took {self.seconds:.1f} s and {fits}."
 
     def summary(self, *, details: bool = False) -> str:
-        """Return the report as text.
+        """Return the report as text, with ``details`` also checks without measured power.
 
-        Parameters
-        ----------
-        details : bool, default=False
-            Whether to include the checks without measured power. Their warnings are always
-            included.
-
-        Returns
-        -------
-        str
+        Their warnings are always included.
         """
         shown = [check for check in self.checks if details or _is_shown(check)]
         width = max((len(check.title) for check in shown), default=0)
@@ -96,15 +85,9 @@ class DiagnosticReport:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as a dict of JSON values."""
-        return {
-            "checks": [
-                asdict(check) | {"title": check.title, "is_detail": check.is_detail}
-                for check in self.checks
-            ],
-            "next_step": self.next_step,
-            "seconds": self.seconds,
-            "n_fits": self.n_fits,
-        }
+        checks = [asdict(c) | {"title": c.title, "is_detail": c.is_detail} for c in self.checks]
+        totals = {"seconds": self.seconds, "n_fits": self.n_fits}
+        return {"checks": checks, "next_step": self.next_step, **totals}
 
     def to_frame(self) -> Any:
         """Return a pandas data frame with one row per check."""
@@ -128,13 +111,11 @@ class DiagnosticReport:
         return self.summary()
 
     def __repr__(self) -> str:
-        n_warnings = len(self.warnings)
-        n_notes = sum(check.level == "note" for check in self.checks)
-        return (
-            f"DiagnosticReport({len(self.checks)} checks: "
-            f"{n_warnings} warning{'' if n_warnings == 1 else 's'}, "
-            f"{n_notes} note{'' if n_notes == 1 else 's'})"
-        )
+        counts = {
+            level: sum(c.level == level for c in self.checks) for level in ("warning", "note")
+        }
+        texts = [f"{n} {level}{'' if n == 1 else 's'}" for level, n in counts.items()]
+        return f"DiagnosticReport({len(self.checks)} checks: {', '.join(texts)})"
 
     def _repr_html_(self) -> str:
         return self.to_html()

@@ -20,10 +20,6 @@ def jensen_shannon_labels(y: AnyArray, y_val: AnyArray) -> float:
     y, y_val : array of shape (n_rows,) or (n_rows, n_classes)
         Labels, or class probabilities with the same columns in both.
 
-    Returns
-    -------
-    float
-
     Examples
     --------
     >>> from leavezero.diagnostics import jensen_shannon_labels
@@ -36,8 +32,7 @@ def jensen_shannon_labels(y: AnyArray, y_val: AnyArray) -> float:
     if len(first) == 0 or len(second) == 0 or first.shape[1:] != second.shape[1:]:
         raise ValueError(
             "y and y_val of jensen_shannon_labels must not be empty, and both must be labels or "
-            "both class probabilities with the same columns, got shapes "
-            f"{first.shape} and {second.shape}."
+            f"both class probabilities, got shapes {first.shape} and {second.shape}."
         )
     if first.ndim == 2:
         return _divergence(first.mean(axis=0), second.mean(axis=0))
@@ -62,11 +57,6 @@ def joint_divergence(
     by_class : sequence of float
         JS_w(x | y) of each class, in the same order. Entries of classes that occur in one sample
         only are ignored.
-
-    Returns
-    -------
-    float
-        In nats.
 
     Examples
     --------
@@ -94,11 +84,6 @@ def corollary_divergence(
         The class proportions P(y) of the training data and Q(y) of the validation set.
     by_class : sequence of float
         JS(x | y) of each class, in the same order, with equal weights of both samples.
-
-    Returns
-    -------
-    float
-        In nats.
 
     Examples
     --------

@@ -20,18 +20,14 @@ class RiskBound:
 
     Parameters
     ----------
-    shift_published, shift, shift_tight : float
-        The term of the distribution shift: B sqrt(JS / 2) as published; B sqrt(2 JS), which is
-        valid; and its tight form, which is at most B.
-    sampling_published, sampling : float
-        The term of the sample size m for VC dimension v: as published; and corrected for the loss
-        range B, the effective m and the number of candidates.
-    n_effective : int
-        The effective sample size: rows generated from n training rows count as at most n / 2.
-    loss_range : float
-        The range B of the loss.
-    hold_out : float
-        For comparison: the bound of a hold-out set as large as the training data (Hoeffding).
+    shift_published : term of the distribution shift as published, B sqrt(JS / 2)
+    shift : B sqrt(2 JS), which is valid
+    shift_tight : the largest total variation that JS allows, times B; at most B
+    sampling_published : term of the sample size m for VC dimension v, as published
+    sampling : the same, corrected for B, the effective m and the number of candidates
+    n_effective : effective m; rows generated from n training rows count as at most n / 2
+    loss_range : the range B of the loss
+    hold_out : for comparison, the bound of a hold-out set of n_train rows (Hoeffding)
 
     Examples
     --------
@@ -97,20 +93,11 @@ def risk_bound(
     dimension : float or None
         The VC dimension v of the candidates (:func:`vc_dimension`), None if unknown. For a loss
         other than the 0-1 loss, the pseudo-dimension.
-    n_train : int or None, default=None
-        The number of training rows; None for ``n_validation``.
-    generated : bool, default=False
-        Whether the validation rows are generated from the training rows.
-    loss_range : float, default=1.0
-        The range B of the loss; 1 for the 0-1 loss.
-    delta : float, default=0.05
-        The probability that the bound fails.
-    n_candidates : int, default=1
-        The number of candidates for which the bound must hold simultaneously.
-
-    Returns
-    -------
-    RiskBound
+    n_train : the number of training rows; None for ``n_validation``
+    generated : whether the validation rows are generated from the training rows
+    loss_range : the range B of the loss; 1 for the 0-1 loss
+    delta : the probability that the bound fails
+    n_candidates : the number of candidates for which the bound must hold simultaneously
 
     Examples
     --------
@@ -123,15 +110,14 @@ def risk_bound(
     counts = {"n_validation": n_validation, "n_train": n_train, "n_candidates": n_candidates}
     for name, count in counts.items():
         check_int(count, 1, name, "risk_bound")
-    for name, value, upper in (
-        ("divergence", divergence, np.inf),
-        ("delta", delta, 1.0),
-        ("loss_range", loss_range, np.inf),
+    for name, value, is_valid, requirement in (
+        ("divergence", divergence, 0.0 <= divergence < np.inf, "at least 0 and finite"),
+        ("delta", delta, 0.0 < delta < 1.0, "between 0 and 1"),
+        ("loss_range", loss_range, 0.0 < loss_range < np.inf, "positive and finite"),
+        ("dimension", dimension, dimension is None or dimension > 0, "positive or None"),
     ):
-        if not (0.0 < value < upper or (name == "divergence" and value == 0.0)):
-            raise ValueError(f"{name} of risk_bound must be in (0, {upper}), got {value!r}.")
-    if dimension is not None and not dimension > 0:
-        raise ValueError(f"dimension of risk_bound must be positive or None, got {dimension!r}.")
+        if not is_valid:
+            raise ValueError(f"{name} of risk_bound must be {requirement}, got {value!r}.")
     n_effective = min(n_validation, n_train // 2) if generated else n_validation
     root = float(np.sqrt(2.0 * divergence))
     return RiskBound(

@@ -5,26 +5,26 @@ import warnings
 from collections.abc import Callable, Collection
 from dataclasses import replace
 
+from leavezero.diagnostics import _checks_data as data
+from leavezero.diagnostics import _checks_selection as selection
 from leavezero.diagnostics._check import CV_FINALISTS, TITLES, Check, not_applicable
 from leavezero.diagnostics._check_inputs import CandidateScores, CheckInputs
-from leavezero.diagnostics._checks_data import check_exchangeable, check_small_classes
-from leavezero.diagnostics._checks_model import (
-    check_label_models,
-    check_permuted_labels,
-    check_risk_bound,
-)
-from leavezero.diagnostics._checks_selection import (
-    check_boundary,
-    check_rank_agreement,
-    check_selection_bias,
-    check_stability,
-)
-from leavezero.diagnostics._checks_validation_set import (
-    check_features,
-    check_label_distribution,
-    check_leakage,
-)
 from leavezero.diagnostics._diagnostic_report import DiagnosticReport
+
+INPUT_CHECKS: dict[str, Callable[[CheckInputs], Check]] = {
+    "LZ01": data.check_label_distribution,
+    "LZ03": data.check_leakage,
+    "LZ04": selection.check_permuted_labels,
+    "LZ08": data.check_small_classes,
+    "LZ11": data.check_exchangeable,
+    "LZ12": selection.check_label_models,
+}
+SCORE_CHECKS: dict[str, Callable[[CandidateScores], Check]] = {
+    "LZ05": selection.check_stability,
+    "LZ06": selection.check_rank_agreement,
+    "LZ07": selection.check_boundary,
+    "LZ10": selection.check_selection_bias,
+}
 
 
 def run_checks(inputs: CheckInputs, codes: Collection[str] | None = None) -> DiagnosticReport:
@@ -36,10 +36,6 @@ def run_checks(inputs: CheckInputs, codes: Collection[str] | None = None) -> Dia
         The results of a search. Fitted searches have ``search.diagnose()``.
     codes : collection of str or None, default=None
         The codes of the checks to run; None for all.
-
-    Returns
-    -------
-    DiagnosticReport
 
     Examples
     --------
@@ -67,29 +63,13 @@ def run_checks(inputs: CheckInputs, codes: Collection[str] | None = None) -> Dia
 def _run(inputs: CheckInputs, codes: Collection[str]) -> list[Check]:
     results = {}
     if {"LZ02", "LZ09"} & set(codes):  # these share one estimate of the divergence
-        results["LZ02"], divergence = check_features(inputs)
-        results["LZ09"] = check_risk_bound(inputs, divergence)
-    for code in codes:
+        results["LZ02"], divergence = data.check_features(inputs)
+        results["LZ09"] = selection.check_risk_bound(inputs, divergence)
+    for code in set(codes) - set(results):
         if code in INPUT_CHECKS:
             results[code] = INPUT_CHECKS[code](inputs)
-        elif code in SCORE_CHECKS and inputs.candidates is None:
+        elif inputs.candidates is None:
             results[code] = not_applicable(code, "There are no scores.")
-        elif code in SCORE_CHECKS and inputs.candidates is not None:
+        else:
             results[code] = SCORE_CHECKS[code](inputs.candidates)
     return [results[code] for code in codes]
-
-
-INPUT_CHECKS: dict[str, Callable[[CheckInputs], Check]] = {
-    "LZ01": check_label_distribution,
-    "LZ03": check_leakage,
-    "LZ04": check_permuted_labels,
-    "LZ08": check_small_classes,
-    "LZ11": check_exchangeable,
-    "LZ12": check_label_models,
-}
-SCORE_CHECKS: dict[str, Callable[[CandidateScores], Check]] = {
-    "LZ05": check_stability,
-    "LZ06": check_rank_agreement,
-    "LZ07": check_boundary,
-    "LZ10": check_selection_bias,
-}

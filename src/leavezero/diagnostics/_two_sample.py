@@ -1,4 +1,7 @@
-"""Jensen-Shannon divergence between two samples, estimated by a classifier two-sample test."""
+"""Jensen-Shannon divergence, estimated by a classifier two-sample test.
+
+Of two independent samples, and of training data and the rows that an augmenter generates.
+"""
 
 import warnings
 from dataclasses import dataclass
@@ -7,9 +10,9 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 from scipy.optimize import minimize
-from scipy.special import expit, xlogy
+from scipy.special import expit
 from scipy.stats import multivariate_normal
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.covariance import ledoit_wolf
 from sklearn.decomposition import TruncatedSVD
 from sklearn.ensemble import HistGradientBoostingClassifier, StackingClassifier
@@ -18,38 +21,44 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import LeaveOneGroupOut
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils.validation import check_consistent_length
 
-from leavezero._random import integer_seed, seed_sequence, stream
+from leavezero._random import (
+    integer_seed,
+    seed_sequence,
+    stratified_folds,
+    stream,
+    substream,
+    with_seed,
+)
 from leavezero._tables import Featurizer, count_rows, is_text, stack_rows, take_rows
 from leavezero._typing import AnyArray, Floats, Ints, RandomState, Table
+from leavezero.exceptions import SmallClassWarning
 
 N_PARTS = 5
 MIN_ROWS = 2 * N_PARTS  # two rows of each sample in every part
 MAX_LOG_ODDS = float(np.log(0.999 / 0.001))  # probabilities are clipped to [0.001, 0.999]
 MIN_ROWS_BOOSTING = 100  # of the smaller sample in a fit; with fewer, trees have no leaves
 MAX_COLUMNS = 100  # more are projected
+N_PARTS_AUGMENTER = 3  # one fit of the augmenter per part
+MIN_ROWS_IN_CLASS = 2 * N_PARTS_AUGMENTER  # two rows in every part
+MAX_FLOAT_CLASSES = 20  # the augmenters' rule: floats with more distinct values are a regression
 
 
 @dataclass(frozen=True)
 class DivergenceEstimate:
     """Estimate of a Jensen-Shannon divergence, biased downward.
 
-    The expected value is at most the divergence, whatever the classifier: a classifier that does
-    not suit the difference between the samples detects less of it. An upper bound cannot be
-    estimated.
+    The expected value is at most the divergence, whatever the classifier. An upper bound cannot
+    be estimated.
 
     Parameters
     ----------
-    value : float
-        The estimate in nats, between 0 and ln 2.
-    standard_error : float
-        Standard error of ``raw`` over rows, without the bias of the classifier.
-    auc : float
-        Cross-validated ROC AUC of the classifier: 0.5 for samples that it cannot distinguish.
-    raw : float
-        The estimate before it is clipped at 0.
-    n_rows, n_rows_val : int
-        The number of rows of each sample.
+    value : the estimate in nats, between 0 and ln 2
+    standard_error : of ``raw``, over rows, without the bias of the classifier
+    auc : cross-validated ROC AUC of the classifier; 0.5 if it cannot distinguish the samples
+    raw : the estimate before it is clipped at 0
+    n_rows, n_rows_val : the number of rows of each sample
 
     Examples
     --------
@@ -85,14 +94,8 @@ def jensen_shannon_features(
         The samples, with the same columns and at least ten rows each. Categorical and (in dense
         tables) missing values are allowed.
     max_rows : int, default=2000
-        Use at most this number of rows of each sample, selected at random. With 20 columns this
-        takes a few seconds.
+        Use at most this number of rows of each sample, selected at random.
     random_state : int, RandomState, Generator or None, default=None
-        Pass an int for reproducible results.
-
-    Returns
-    -------
-    DivergenceEstimate
 
     Examples
     --------
@@ -115,51 +118,96 @@ def jensen_shannon_features(
     root = seed_sequence(random_state)
     rng, samples = stream(root, "rows"), []
     for name, table in (("X", X), ("X_val", X_val)):
-        check_n_rows(table, MIN_ROWS, name, owner)
+        _check_n_rows(table, MIN_ROWS, name, owner)
         samples.append(take_rows(table, random_rows(count_rows(table), max_rows, rng)))
     is_train = np.repeat([1, 0], [count_rows(sample) for sample in samples])
-    parts = split_into_parts(is_train, N_PARTS, stream(root, "parts"))
-    features = extract_features(stack_rows(samples), root)
-    return classify_samples(features, is_train, parts, root).estimate()
+    parts = stratified_folds(is_train, N_PARTS, stream(root, "parts"))
+    features = _extract_features(stack_rows(samples), root)
+    return _classify_samples(features, is_train, parts, root)
 
 
-@dataclass(frozen=True, eq=False)
-class SampleLogOdds:
-    """Out-of-fold log odds of "training row" for both samples, at equal weights of the samples."""
+def jensen_shannon_augmenter(
+    augmenter: Any,
+    X: Table,
+    y: AnyArray,
+    *,
+    max_rows: int = 2000,
+    random_state: RandomState = None,
+) -> DivergenceEstimate:
+    """Estimate the divergence between training data and the rows that an augmenter generates.
 
-    train: Floats
-    validation: Floats
-    auc: float
+    It is the divergence JS(x, y) of features and target together. For JS(x | y) of one class pass
+    the rows of this class only.
 
-    def estimate(self, weight: float = 0.5) -> DivergenceEstimate:
-        """Return the estimate of the (skewed) divergence with this weight of the training rows.
+    A generated row depends on its source rows, which makes it look closer to the training data
+    than it is unless both are in the same fold of the classifier. Therefore a clone of the
+    augmenter is fitted to each third of the rows, and the thirds with the rows generated from
+    them are the folds. The estimate is biased downward (see :func:`jensen_shannon_features`), and
+    it is that of an augmenter fitted to a third of the rows. Classes with fewer than six rows are
+    left out.
 
-        With D the probability of "training row" and equal weights it is
-        ``ln 2 + (mean ln D over training rows + mean ln(1 - D) over validation rows) / 2``.
-        """
-        shift = np.log(weight) - np.log1p(-weight)
-        terms = (
-            (weight, -np.logaddexp(0.0, -self.train - shift)),
-            (1 - weight, -np.logaddexp(0.0, self.validation + shift)),
-        )
-        raw = sum(w * float(values.mean()) - float(xlogy(w, w)) for w, values in terms)
-        variance = sum(w**2 * values.var() / len(values) for w, values in terms)
-        return DivergenceEstimate(
-            value=max(0.0, raw),
-            standard_error=float(np.sqrt(variance)),
-            auc=self.auc,
-            raw=raw,
-            n_rows=len(self.train),
-            n_rows_val=len(self.validation),
-        )
+    Parameters
+    ----------
+    augmenter : augmenter
+        Has ``fit(X, y)`` and ``sample(n_samples, random_state)``; it is cloned, not fitted.
+    X : array, data frame, sparse matrix or sequence of strings
+        The training rows, of a type that the augmenter supports.
+    y : array of shape (n_samples,) or (n_samples, n_outputs)
+        Classes or a regression target. Combinations of several outputs count as classes.
+    max_rows : int, default=2000
+        Use at most this number of training rows, selected at random within classes.
+    random_state : int, RandomState, Generator or None, default=None
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from leavezero.augment import GaussianAugmenter, LabelInvariantMixup
+    >>> from leavezero.diagnostics import jensen_shannon_augmenter
+    >>> X, y = np.random.default_rng(0).normal(size=(150, 10)), np.tile(["a", "b"], 75)
+    >>> mixup = jensen_shannon_augmenter(LabelInvariantMixup(), X, y, random_state=0)
+    >>> normal = jensen_shannon_augmenter(GaussianAugmenter(), X, y, random_state=0)
+    >>> mixup.value > normal.value
+    True
+    """
+    owner = "jensen_shannon_augmenter"
+    check_int(max_rows, MIN_ROWS_IN_CLASS, "max_rows", owner)
+    _check_n_rows(X, MIN_ROWS_IN_CLASS, "X", owner)
+    y = y.to_numpy() if hasattr(y, "to_numpy") else np.asarray(y)
+    check_consistent_length(X, y)
+    if y.dtype.kind == "f" and not np.isfinite(y).all():
+        raise ValueError(f"y of {owner} contains NaN or infinity.")
+    root = seed_sequence(random_state)
+    is_regression = y.dtype.kind == "f" and (
+        bool(np.any(y != np.rint(y))) or len(np.unique(y)) > MAX_FLOAT_CLASSES
+    )
+    strata = np.zeros(len(y), dtype=np.intp) if is_regression else _encode_classes(y)
+    rows = _select_rows(strata, max_rows, stream(root, "rows"))
+    parts = stratified_folds(strata[rows], N_PARTS_AUGMENTER, stream(root, "parts"))
+    tables, targets, all_parts = [take_rows(X, rows)], [y[rows]], [parts]
+    for part in range(N_PARTS_AUGMENTER):
+        source, seed = rows[parts == part], substream(root, "part", part)
+        X_val, y_val = _generate(augmenter, take_rows(X, source), y[source], seed)
+        tables.append(X_val)
+        targets.append(y_val)
+        all_parts.append(np.full(len(y_val), part))
+    target = np.concatenate(targets)
+    if is_regression:
+        columns = StandardScaler().fit_transform(target.reshape(len(target), -1).astype(float))
+    else:
+        columns = _indicators(target, len(rows))
+    features = np.hstack([_extract_features(stack_rows(tables), root), columns])
+    is_train = (np.arange(len(target)) < len(rows)).astype(np.intp)
+    return _classify_samples(features, is_train, np.concatenate(all_parts), root)
 
 
-def classify_samples(
+def _classify_samples(
     X: Floats, is_train: Ints, parts: Ints, root: np.random.SeedSequence
-) -> SampleLogOdds:
-    """Cross-validate a classifier of two samples; the parts are the outer and the inner folds.
+) -> DivergenceEstimate:
+    """Estimate the divergence from a classifier with the parts as outer and inner folds.
 
-    Rows that depend on one another must be in the same part.
+    Rows that depend on one another must be in the same part. With D the out-of-fold probability of
+    "training row" the estimate is
+    ``ln 2 + (mean ln D over training rows + mean ln(1 - D) over validation rows) / 2``.
     """
     sizes = np.bincount(parts)
     n_fitted = np.bincount(is_train).min() * (len(sizes) - 2) / len(sizes)
@@ -174,8 +222,19 @@ def classify_samples(
         log_odds[test] = classifier.decision_function(X[test])
         areas.append(roc_auc_score(is_train[test], log_odds[test]))
     log_odds = np.clip(log_odds, -MAX_LOG_ODDS, MAX_LOG_ODDS)
-    auc = float(np.average(areas, weights=sizes))
-    return SampleLogOdds(log_odds[is_train == 1], log_odds[is_train == 0], auc)
+    samples = [
+        -np.logaddexp(0.0, sign * log_odds[is_train == code]) for code, sign in ((1, -1), (0, 1))
+    ]
+    raw = float(np.log(2.0) + sum(values.mean() for values in samples) / 2)
+    variance = sum(values.var() / len(values) for values in samples) / 4
+    return DivergenceEstimate(
+        value=max(0.0, raw),
+        standard_error=float(np.sqrt(variance)),
+        auc=float(np.average(areas, weights=sizes)),
+        raw=raw,
+        n_rows=len(samples[0]),
+        n_rows_val=len(samples[1]),
+    )
 
 
 def _make_classifier(with_boosting: bool, seed: int) -> StackingClassifier:
@@ -185,14 +244,8 @@ def _make_classifier(with_boosting: bool, seed: int) -> StackingClassifier:
         ("gaussian", GaussianDiscriminant()),
     ]
     if with_boosting:
-        trees = HistGradientBoostingClassifier(
-            max_iter=50,
-            max_leaf_nodes=8,
-            max_bins=63,
-            l2_regularization=1.0,
-            early_stopping=False,
-            random_state=seed,
-        )
+        size = {"max_iter": 50, "max_leaf_nodes": 8, "max_bins": 63, "l2_regularization": 1.0}
+        trees = HistGradientBoostingClassifier(**size, early_stopping=False, random_state=seed)
         models.append(("boosting", trees))
     return StackingClassifier(models, ScoreCombination(), stack_method="decision_function")
 
@@ -252,11 +305,11 @@ class GaussianDiscriminant(ClassifierMixin, BaseEstimator):
         return second - first
 
     def predict(self, X: Floats) -> AnyArray:
-        """Return the class with the larger density."""
+        """Return the class with the larger density (cross-validation requires this method)."""
         return self.classes_[(self.decision_function(X) > 0).astype(np.intp)]
 
 
-def extract_features(X: Table, root: np.random.SeedSequence) -> Floats:
+def _extract_features(X: Table, root: np.random.SeedSequence) -> Floats:
     """Return at most about a hundred standardized features of a table with both samples."""
     features = Featurizer().fit(X).transform(X)
     is_sparse = sparse.issparse(features)
@@ -273,15 +326,6 @@ def extract_features(X: Table, root: np.random.SeedSequence) -> Floats:
     return np.hstack([components, StandardScaler().fit_transform(n_nonzero)])
 
 
-def split_into_parts(strata: Ints, n_parts: int, rng: np.random.Generator) -> Ints:
-    """Return a random part of each row; sizes are as equal as possible in each stratum."""
-    shuffled = rng.permutation(len(strata))
-    order = shuffled[np.argsort(strata[shuffled], kind="stable")]
-    parts = np.empty(len(strata), dtype=np.intp)
-    parts[order] = np.arange(len(strata)) % n_parts
-    return parts
-
-
 def random_rows(n_rows: int, at_most: int, rng: np.random.Generator) -> Ints:
     """Return the indices of all rows, or of a random subset, in increasing order."""
     if n_rows <= at_most:
@@ -289,7 +333,7 @@ def random_rows(n_rows: int, at_most: int, rng: np.random.Generator) -> Ints:
     return np.sort(rng.choice(n_rows, size=at_most, replace=False))
 
 
-def check_n_rows(X: Table, least: int, name: str, owner: str) -> None:
+def _check_n_rows(X: Table, least: int, name: str, owner: str) -> None:
     """Raise unless a table has enough rows."""
     if count_rows(X) < least:
         raise ValueError(f"{name} of {owner} requires at least {least} rows, got {count_rows(X)}.")
@@ -308,3 +352,57 @@ def _describe_columns(X: Table) -> str:
         return f"a data frame with columns {list(X.columns)}"
     kind = "a sparse matrix" if sparse.issparse(X) else "an array"
     return f"{kind} with rows of shape {np.shape(X)[1:]}"
+
+
+def _generate(
+    augmenter: Any, X: Table, y: AnyArray, root: np.random.SeedSequence
+) -> tuple[Table, AnyArray]:
+    """Return as many generated rows as training rows, with hard labels and without weights."""
+    with warnings.catch_warnings():
+        # The parts are small because of the split; the user cannot change that.
+        warnings.simplefilter("ignore", SmallClassWarning)
+        fitted = with_seed(clone(augmenter), integer_seed(root, "fit")).fit(X, y)
+        # More generated rows per source row would look like more information than there is.
+        generated = fitted.sample(count_rows(X), integer_seed(root, "sample"))
+    target = np.asarray(generated.y)
+    if generated.class_probabilities is not None:
+        # A soft label is a random hard label: it has the same expected log loss.
+        cumulative = np.cumsum(generated.class_probabilities, axis=1)
+        uniform = stream(root, "labels").random((len(cumulative), 1)) * cumulative[:, -1:]
+        target = np.unique(y)[(uniform > cumulative).sum(axis=1)]
+    if generated.sample_weight is None:
+        return generated.X, target
+    weights = np.asarray(generated.sample_weight, dtype=np.float64)
+    rows = stream(root, "weights").choice(len(weights), len(weights), p=weights / weights.sum())
+    return take_rows(generated.X, rows), target[rows]
+
+
+def _select_rows(codes: Ints, max_rows: int, rng: np.random.Generator) -> Ints:
+    """Return at most so many rows of classes that are large enough."""
+    shuffled = rng.permutation(len(codes))
+    order = shuffled[np.argsort(codes[shuffled], kind="stable")]
+    if len(order) > max_rows:
+        # Evenly spaced in the order of the classes: the class proportions are kept.
+        order = order[np.floor(np.arange(max_rows) * len(order) / max_rows).astype(np.intp)]
+    counts = np.bincount(codes[order])
+    if counts.max() < MIN_ROWS_IN_CLASS:
+        raise ValueError(
+            "y of jensen_shannon_augmenter requires a class with at least "
+            f"{MIN_ROWS_IN_CLASS} rows, got at most {counts.max()}."
+        )
+    return np.sort(order[counts[codes[order]] >= MIN_ROWS_IN_CLASS])
+
+
+def _encode_classes(y: AnyArray) -> Ints:
+    """Return the index of each row's class, or of its combination of several outputs."""
+    return np.unique(y, axis=0 if y.ndim == 2 else None, return_inverse=True)[1].ravel()
+
+
+def _indicators(target: AnyArray, n_train: int) -> Floats:
+    """Return one column per class; two classes are at distance 1, as in ``Featurizer``."""
+    codes = _encode_classes(target)
+    unknown = ~np.isin(codes, codes[:n_train])
+    if unknown.any():
+        labels = np.unique(target[unknown], axis=0).tolist()[:5]
+        raise ValueError(f"The augmenter generates labels that y does not have: {labels}.")
+    return np.eye(codes.max() + 1)[codes] / np.sqrt(2)

@@ -19,14 +19,8 @@ from sklearn.svm import SVC, LinearSVC, NuSVC
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 LINEAR = (
-    LogisticRegression,
-    LinearSVC,
-    LinearDiscriminantAnalysis,
-    RidgeClassifier,
-    SGDClassifier,
-    Perceptron,
-    BernoulliNB,
-    MultinomialNB,
+    *(LogisticRegression, LinearSVC, LinearDiscriminantAnalysis, RidgeClassifier),
+    *(SGDClassifier, Perceptron, BernoulliNB, MultinomialNB),
 )
 INFINITE = (KNeighborsClassifier, RadiusNeighborsClassifier, GaussianProcessClassifier)
 SCALERS = (StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler)
@@ -47,14 +41,11 @@ def vc_dimension(estimator: Any, n_features: int) -> float | None:
     Parameters
     ----------
     estimator : classifier
-        Fitted or not.
-    n_features : int
-        The number d of numerical features.
+    n_features : int, the number d of numerical features
 
     Returns
     -------
-    float or None
-        None if no bound is known.
+    float or None, if no bound is known
 
     Examples
     --------
@@ -154,13 +145,8 @@ def _max_leaves(model: Any) -> int | None:
 
 def _is_unlimited(model: Any) -> bool:
     """Return True if trees grow until every leaf is pure."""
-    return bool(
-        model.min_samples_leaf == 1
-        and model.min_samples_split == 2
-        and model.min_weight_fraction_leaf == 0
-        and model.ccp_alpha == 0
-        and model.min_impurity_decrease == 0
-    )
+    limits = (model.min_weight_fraction_leaf, model.ccp_alpha, model.min_impurity_decrease)
+    return model.min_samples_leaf == 1 and model.min_samples_split == 2 and not any(limits)
 
 
 def _log_partitions(m: int, leaves: int, n_features: int) -> float:

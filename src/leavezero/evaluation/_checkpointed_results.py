@@ -52,6 +52,12 @@ class CheckpointedResults:
         self._store = store
         self._run = run
         self._known = store.load()
+        if run.error_score == "raise":  # failed candidates are fitted again, and raise
+            self._known = {
+                key: payload
+                for key, payload in self._known.items()
+                if not payload["error"] and not payload["scoring_errors"]
+            }
 
     def known_results(self, tasks: "Sequence[Task]") -> "Iterator[CandidateResult]":
         """Yield the results that are stored."""
@@ -70,9 +76,8 @@ class CheckpointedResults:
         return [task for task in left if task.trials]
 
     def save(self, results: "Sequence[CandidateResult]") -> None:
-        """Store the results of a finished task."""
-        for result in results:
-            self._store.save(self._key(result.trial), _encoded(result))
+        """Store the results of a finished task in one transaction."""
+        self._store.save({self._key(result.trial): _encoded(result) for result in results})
 
     def _key(self, trial: Trial) -> str:
         estimator = trial.candidate.make_estimator(self._run.seed)

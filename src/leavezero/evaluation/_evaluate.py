@@ -284,10 +284,10 @@ def _round_results(
         if isinstance(found, TaskEnded) and is_joint and found.limit != "time_budget":
             retry += [Task((trial,)) for trial in tasks[at].trials]  # one of them is the cause
         else:
-            yield from _task_results(tasks[at], found)
+            yield from _task_results(run, tasks[at], found)
     if retry:
         for at, found in _run(run, retry, n_jobs, limits, checkpoint):
-            yield from _task_results(retry[at], found)
+            yield from _task_results(run, retry[at], found)
 
 
 def _run(
@@ -314,9 +314,13 @@ def _run(
             yield at, found
 
 
-def _task_results(task: Task, found: Any) -> list[CandidateResult]:
+def _task_results(run: Run, task: Task, found: Any) -> list[CandidateResult]:
     if not isinstance(found, TaskEnded):
         return list(found)
+    if run.error_score == "raise" and found.limit != "time_budget":
+        errors = {"timeout": TimeoutError, "memory_limit": MemoryError}
+        [trial] = task.trials
+        raise errors.get(found.limit, RuntimeError)(f"{trial.candidate.params}: {found}")
     return [
         CandidateResult(trial, {}, {}, found.seconds, 0.0, error=str(found), ended=found)
         for trial in task.trials

@@ -15,10 +15,9 @@ from leavezero._typing import AnyArray, Floats, Ints, Table
 from leavezero.augment import ReferenceModels, ValidationSet
 from leavezero.execution import limited_threads
 
-# "auto": 10 n rows in all, but with many training rows no more than these. Beyond them the error of
-# a mean over generated rows is small against what the generator itself is wrong by.
-AUTO_ROWS = 10_000
-MAX_AUTO_ROWS = 20_000
+# "auto": as many rows per replicate as training rows, but no more than these in all. With more, the
+# error of a mean over them would be small against the bias of the generator itself.
+MAX_AUTO_ROWS = 10_000
 MAX_ROWS = 200_000  # in all, where validation_size is a share of the training rows
 
 
@@ -113,15 +112,14 @@ def replicate_size(
     Examples
     --------
     >>> replicate_size("auto", 10, 150, "a search"), replicate_size("auto", 10, 10**6, "a search")
-    (150, 2000)
+    (150, 1000)
     >>> replicate_size(0.5, 10, 150, "a search")
     75
     """
     if not _is(n_replicates, Integral) or n_replicates < 1:
         raise ValueError(f"n_replicates of {owner} must be a positive int, got {n_replicates!r}.")
     if isinstance(validation_size, str) and validation_size == "auto":
-        limit = min(max(AUTO_ROWS, n_samples), MAX_AUTO_ROWS)
-        return max(1, min(n_samples, limit // n_replicates))
+        return max(1, min(n_samples, MAX_AUTO_ROWS // n_replicates))
     if _is(validation_size, Integral) and int(validation_size) >= 1:
         return int(validation_size)
     if _is(validation_size, Real) and 0 < float(validation_size) < np.inf:

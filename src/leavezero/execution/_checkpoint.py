@@ -29,16 +29,33 @@ _TABLES = (
     "CREATE TABLE results (id INTEGER PRIMARY KEY, key BLOB, body BLOB, arrays BLOB, digest BLOB)",
 )
 _INVALID = (ValueError, TypeError, KeyError, IndexError, EOFError, MemoryError, OverflowError)
+_ERRORS = (
+    (
+        (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED),
+        errno.EAGAIN,
+        "Another process uses the checkpoint. Wait until it has finished, or use another file",
+    ),
+    (
+        (sqlite3.SQLITE_FULL,),
+        errno.ENOSPC,
+        "The disk is full. Saved results are safe: free space and repeat the call",
+    ),
+    (
+        (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM),
+        errno.EACCES,
+        "The checkpoint cannot be written. It must be in a folder that can be written",
+    ),
+    ((sqlite3.SQLITE_IOERR,), errno.EIO, "The checkpoint cannot be read or written: {error}"),
+)
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """The file in which a search saves what it has finished.
+    """The file in which a search saves finished results; one process at a time can use it.
 
     Parameters
     ----------
-    path : str or path
-        The file, which is created if it does not exist. One process at a time can use it.
+    path : str or path, created if it does not exist
 
     Examples
     --------
@@ -54,16 +71,14 @@ class OpenCheckpoint:
     """A checkpoint while one call uses it; a context manager.
 
     A result is a nested structure of dictionaries with string keys, lists, JSON scalars and numpy
-    arrays without objects. Nothing is pickled. What `save` has written survives the end of the
-    process, whatever ends it. Digests detect damage, not manipulation.
+    arrays without objects. Nothing is pickled. Saved results survive the end of the process,
+    whatever ends it. Digests detect damage, not manipulation.
 
     Parameters
     ----------
     checkpoint : Checkpoint, str or path
-        The file.
     identity : mapping of str to str
-        What must be the same for the results to be used again, by name: a digest, or a short text
-        such as a version, which error messages show.
+        Digests, or short texts such as versions, that must be the same to use the results again.
     owner : str
         Whose parameter ``checkpoint`` this is, for error messages.
 
@@ -75,7 +90,7 @@ class OpenCheckpoint:
     ...     for _ in range(2):
     ...         with OpenCheckpoint(f"{folder}/a.sqlite", {"X": "1"}, "GridSearchLZO") as opened:
     ...             print(opened.load())
-    ...             opened.save("first", {"score": np.array([0.5])})
+    ...             opened.save({"first": {"score": np.array([0.5])}})
     {}
     {'first': {'score': array([0.5])}}
     """
@@ -125,14 +140,14 @@ class OpenCheckpoint:
             )
         return results
 
-    def save(self, key: str, result: Any) -> None:
-        """Write a result to the disk, in one transaction."""
-        body, arrays = _encode(result)
-        row = (key.encode(), body, arrays)
-        with _clear_errors(self._path):
-            self._connection.execute(
+    def save(self, results: Mapping[str, Any]) -> None:
+        """Write results by key to the disk, all in one transaction."""
+        rows = [(key.encode(), *_encode(result)) for key, result in results.items()]
+        with _clear_errors(self._path), self._connection:  # commits, or rolls back
+            self._connection.execute("BEGIN")
+            self._connection.executemany(
                 "INSERT INTO results (key, body, arrays, digest) VALUES (?, ?, ?, ?)",
-                (*row, _row_digest(*row)),
+                [(*row, _row_digest(*row)) for row in rows],
             )
 
     def _prepare(self) -> None:
@@ -175,23 +190,13 @@ class CheckpointSummary:
 def summarize_checkpoint(path: str | PathLike[str]) -> CheckpointSummary:
     """Return the content of a checkpoint that no process uses.
 
-    Parameters
-    ----------
-    path : str or path
-        The file.
-
-    Returns
-    -------
-    CheckpointSummary
-        The content.
-
     Examples
     --------
     >>> import tempfile
     >>> from leavezero.execution import OpenCheckpoint, summarize_checkpoint
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with OpenCheckpoint(f"{folder}/a.sqlite", {"X": "1"}, "GridSearchLZO") as opened:
-    ...         opened.save("first", {"score": 0.5})
+    ...         opened.save({"first": {"score": 0.5}})
     ...     summarize_checkpoint(f"{folder}/a.sqlite").results
     {'first': {'score': 0.5}}
     """
@@ -287,19 +292,16 @@ def _read_results(connection: sqlite3.Connection) -> tuple[dict[str, Any], list[
 
 
 def _differences(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
-    """Return the names of the parts that are not the same, with values that people can read."""
-    names = [name for name in {**before, **now} if before.get(name) != now.get(name)]
-    return [_difference(name, before.get(name), now.get(name)) for name in names]
-
-
-def _difference(name: str, before: str | None, now: str | None) -> str:
-    if before is None:
-        return f"{name} (is new)"
-    if now is None:
-        return f"{name} (is missing)"
-    if len(before) < _DIGEST_LENGTH and len(now) < _DIGEST_LENGTH:
-        return f"{name} (was {before}, is {now})"
-    return name
+    """Return the names of the parts that are not the same, with values that are no digests."""
+    texts = []
+    for name in {**before, **now}:
+        old, new = before.get(name), now.get(name)
+        if old is None or new is None:
+            texts.append(f"{name} (is {'new' if old is None else 'missing'})")
+        elif old != new:
+            is_digest = max(len(old), len(new)) >= _DIGEST_LENGTH
+            texts.append(name if is_digest else f"{name} (was {old}, is {new})")
+    return texts
 
 
 def _row_digest(*values: Any) -> bytes:
@@ -343,9 +345,8 @@ def _to_json(value: Any, arrays: list[AnyArray]) -> Any:
         arrays.append(value)
         return {"array": len(arrays) - 1}
     if isinstance(value, Mapping):
-        for key in value:
-            if not isinstance(key, str):
-                raise TypeError(f"A checkpoint requires names that are strings, got {key!r}.")
+        if wrong := [key for key in value if not isinstance(key, str)]:
+            raise TypeError(f"A checkpoint requires names that are strings, got {wrong[0]!r}.")
         return {"dict": [[key, _to_json(item, arrays)] for key, item in value.items()]}
     if isinstance(value, list | tuple):
         return [_to_json(item, arrays) for item in value]
@@ -370,26 +371,11 @@ def _clear_errors(path: str) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        raise _clear_error(error, path) from error
-
-
-def _clear_error(error: sqlite3.Error, path: str) -> Exception:
-    code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
-    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return BlockingIOError(
-            errno.EAGAIN,
-            "Another process uses the checkpoint. Wait until it has finished, or use another file",
-            path,
-        )
-    if code == sqlite3.SQLITE_FULL:
-        text = "The disk is full. What the checkpoint contains is safe: free space and repeat the "
-        return OSError(errno.ENOSPC, text + "call", path)
-    if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
-        text = "The checkpoint cannot be written. It must be in a folder that can be written"
-        return PermissionError(errno.EACCES, text, path)
-    if code == sqlite3.SQLITE_IOERR:
-        return OSError(errno.EIO, f"The checkpoint cannot be read or written: {error}", path)
-    return ValueError(_damaged(path, str(error)))
+        code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
+        for codes, number, text in _ERRORS:
+            if code in codes:  # the number determines the subclass of OSError
+                raise OSError(number, text.format(error=error), path) from error
+        raise ValueError(_damaged(path, str(error))) from error
 
 
 def _damaged(path: str, reason: str) -> str:

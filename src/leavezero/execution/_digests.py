@@ -18,21 +18,12 @@ _SCALARS = (type(None), bool, int, float, complex, str, bytes)
 
 
 def digest(value: Any) -> str:
-    """Return a digest of a value; equal only for equal content of the same types.
+    """Return a digest of 64 hexadecimal digits; equal only for equal content of the same types.
 
-    Functions count by their code, the values in their closure, and the constants and functions of
-    their module that they use; estimators by their class and parameters.
-
-    Parameters
-    ----------
-    value : object
-        Arrays, sparse matrices, frames, estimators, functions, dataclasses, scalars, nested lists
-        and mappings of these; anything else by its pickle.
-
-    Returns
-    -------
-    str
-        64 hexadecimal digits.
+    Values are arrays, sparse matrices, frames, estimators, functions, dataclasses, scalars, nested
+    lists and mappings of these; anything else counts by its pickle. Functions count by their code,
+    the values in their closure, and the constants and functions of their module that they use;
+    estimators by their class and parameters.
 
     Examples
     --------
@@ -128,8 +119,11 @@ def _add_frame(hasher: Any, frame: Any) -> None:
 
 def _column_parts(column: Any) -> list[Any]:
     categories = getattr(column.dtype, "categories", None)
-    levels = None if categories is None else list(categories)
-    return [str(column.dtype), levels, column.to_numpy()]
+    return [
+        str(column.dtype),
+        categories if categories is None else list(categories),
+        column.to_numpy(),
+    ]
 
 
 def _function_parts(function: types.FunctionType, callers: tuple[Any, ...]) -> list[Any]:
@@ -160,15 +154,10 @@ def _used_part(value: Any, callers: tuple[Any, ...]) -> Any:
 
 def _names(code: types.CodeType) -> set[str]:
     """Return the names of globals and attributes in a function and in those inside it."""
-    inner = [
-        _names(constant) for constant in code.co_consts if isinstance(constant, types.CodeType)
-    ]
-    return set(code.co_names).union(*inner)
+    inner = [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
+    return set(code.co_names).union(*map(_names, inner))
 
 
 def _code_parts(code: types.CodeType) -> list[Any]:
-    constants = [
-        _code_parts(constant) if isinstance(constant, types.CodeType) else constant
-        for constant in code.co_consts
-    ]
+    constants = [_code_parts(c) if isinstance(c, types.CodeType) else c for c in code.co_consts]
     return [code.co_code, code.co_names, constants]

@@ -57,7 +57,6 @@ def run_in_processes(
     function: Callable[[Any, Any], Any],
     shared: Any,
     tasks: Iterable[Any],
-    *,
     n_jobs: int,
     limits: Limits,
     timeout_factor: Callable[[Any], float] | None = None,

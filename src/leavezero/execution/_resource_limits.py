@@ -70,13 +70,6 @@ class Limits:
         remaining = self.remaining()
         return remaining is not None and remaining <= 0
 
-    def allow_more(self, limit: str, value: float) -> bool:
-        """Return True if a task that exceeded an earlier limit should run again."""
-        if limit not in ("timeout", "memory_limit"):
-            return limit == "time_budget"
-        now = self.timeout if limit == "timeout" else self.memory_limit
-        return now is None or now > value
-
 
 @dataclass(frozen=True)
 class TaskEnded:
@@ -98,34 +91,19 @@ class TaskEnded:
     detail: str = ""  # the traceback of a task that failed
 
     def __str__(self) -> str:
-        match self.limit:
-            case "timeout":
-                return f"exceeded timeout={self.value:g} seconds and was ended"
-            case "memory_limit":
-                return f"exceeded memory_limit={self.value:.0f} bytes and was ended"
-            case "time_budget":
-                return f"was not finished within time_budget={self.value:g} seconds"
-            case "died":
-                return self.detail or f"its process {_describe_exit(int(self.value))}, twice"
-        return self.detail
+        if self.limit == "timeout":
+            return f"exceeded timeout={self.value:g} seconds and was ended"
+        if self.limit == "memory_limit":
+            return f"exceeded memory_limit={self.value:.0f} bytes and was ended"
+        if self.limit == "time_budget":
+            return f"was not finished within time_budget={self.value:g} seconds"
+        return self.detail or f"its process {_describe_exit(int(self.value))}, twice"
 
 
 def resolve_limits(timeout: Any, time_budget: Any, memory_limit: Any, owner: str) -> Limits:
-    """Return valid limits whose clock starts now, or raise.
+    """Return valid limits whose clock starts now, or raise an error that names the owner.
 
-    Parameters
-    ----------
-    timeout, time_budget : float or None
-        Seconds.
-    memory_limit : int, str or None
-        Bytes, or a number with a unit such as "2GB" or "512MiB".
-    owner : str
-        Whose parameters these are, for error messages.
-
-    Returns
-    -------
-    Limits
-        The limits.
+    Times are in seconds; memory is in bytes, or a string with a unit such as "2GB" or "512MiB".
 
     Examples
     --------

@@ -17,12 +17,7 @@ from leavezero.execution._resource_limits import Limits
 
 MAX_ATTEMPTS = 3
 TASKS_PER_WORKER = 4  # in one call of a backend that returns results only at its end
-LOCAL_BACKENDS = (
-    "LokyBackend",
-    "MultiprocessingBackend",
-    "SequentialBackend",
-    "ThreadingBackend",
-)
+LOCAL = ("LokyBackend", "MultiprocessingBackend", "SequentialBackend", "ThreadingBackend")
 
 _log = logging.getLogger("leavezero")
 
@@ -48,14 +43,11 @@ def run_tasks(
 
     Parameters
     ----------
-    function : callable
-        Has the arguments ``shared`` and one task.
+    function : callable with the arguments ``shared`` and one task
     shared : object
-        What all tasks need. It is sent once to each worker, or mapped. Tasks must not write to it.
+        Sent once to each worker, or mapped. Tasks must not write to it.
     tasks : iterable
-        The tasks.
-    n_jobs : int or None
-        As in joblib.
+    n_jobs : int or None, as in joblib
     limits : Limits or None
         A task that exceeds a limit, or whose process died twice, has a `TaskEnded` as its result;
         so have all tasks that are not finished when the time budget is spent.
@@ -63,11 +55,6 @@ def run_tasks(
         If True, joblib does not batch short tasks, so that each result is returned at once.
     timeout_factor : callable or None
         Returns the number by which ``limits.timeout`` is multiplied for a task; None: 1.
-
-    Returns
-    -------
-    iterator of tuple
-        Index and result of each task.
 
     Examples
     --------
@@ -78,32 +65,25 @@ def run_tasks(
     if limits is None or not limits.any:
         return _run_with_joblib(function, shared, list(tasks), n_jobs, 1 if one_by_one else "auto")
     backend = type(get_active_backend()[0]).__name__
-    if backend not in LOCAL_BACKENDS:
+    if backend not in LOCAL:
         raise ValueError(
             "timeout, time_budget and memory_limit require processes of this machine, but joblib's "
             f"active backend is {backend}. Set them to None, or do not use that backend."
         )
-    return run_in_processes(
-        function,
-        shared,
-        tasks,
-        n_jobs=effective_n_jobs(n_jobs),
-        limits=limits,
-        timeout_factor=timeout_factor,
-    )
+    n_workers = effective_n_jobs(n_jobs)
+    return run_in_processes(function, shared, tasks, n_workers, limits, timeout_factor)
 
 
 def _run_with_joblib(
     function: Any, shared: Any, tasks: list[Any], n_jobs: int | None, batch_size: Any
 ) -> Iterator[tuple[int, Any]]:
     """Yield results; a worker that dies ends joblib's call, so the rest needs another one."""
-    holder = _holder(shared)
+    is_ray = type(get_active_backend()[0]).__name__ == "RayBackend"
+    holder = _RayHolder(shared) if is_ray else _Holder(shared)
     unfinished = dict(enumerate(tasks))
     for attempt in range(1, MAX_ATTEMPTS + 1):
-        calls = (
-            delayed(_call)(function, holder, index, task)
-            for index, task in list(unfinished.items())
-        )
+        left = list(unfinished.items())
+        calls = (delayed(_call)(function, holder, index, task) for index, task in left)
         try:
             with _closing(_as_finished(calls, n_jobs, batch_size)) as results:
                 for index, result in results:
@@ -175,11 +155,6 @@ class _RayHolder:
         import ray
 
         return ray.get(self._reference)
-
-
-def _holder(shared: Any) -> _Holder | _RayHolder:
-    is_ray = type(get_active_backend()[0]).__name__ == "RayBackend"
-    return _RayHolder(shared) if is_ray else _Holder(shared)
 
 
 def is_lost_worker(error: BaseException) -> bool:

@@ -155,7 +155,8 @@ def is_count(value: Any) -> bool:
 def fit_plainly(estimator: Any, X: Table, y: AnyArray, sample_weight: Floats | None) -> Any:
     """Fit an estimator, with weights only if there are any, and return it."""
     weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-    return estimator.fit(X, y, **weights)
+    estimator.fit(X, y, **weights)  # whose fit may return None
+    return estimator
 
 
 def copy_fitted_attributes(source: Any, target: Any, **changed: Any) -> None:

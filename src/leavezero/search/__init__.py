@@ -1,7 +1,6 @@
 """Searches and functions with scikit-learn's interface."""
 
 from leavezero.search._base import BaseSearchLZO
-from leavezero.search._candidate_search import CandidateSearchLZO
 from leavezero.search._displays import DiagnosticDisplay, SearchDisplay, ValidationSetDisplay
 from leavezero.search._functions import (
     leave_zero_out_curve,
@@ -9,10 +8,9 @@ from leavezero.search._functions import (
     leave_zero_out_score,
     leave_zero_out_validate,
 )
-from leavezero.search._grid import GridSearchLZO
+from leavezero.search._grid import CandidateSearchLZO, GridSearchLZO, RandomizedSearchLZO
 from leavezero.search._halving import HalvingGridSearchLZO, HalvingRandomSearchLZO
 from leavezero.search._optuna import OptunaSearchLZO
-from leavezero.search._randomized import RandomizedSearchLZO
 
 __all__ = [
     "BaseSearchLZO",

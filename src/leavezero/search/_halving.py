@@ -12,8 +12,8 @@ from leavezero._random import integer_seed, stream
 from leavezero._typing import AnyArray, Ints, RandomState
 from leavezero.evaluation import Candidate, CandidateFactory, CandidateResult, Trial
 from leavezero.search._base import BaseSearchLZO
+from leavezero.search._grid import sample_params
 from leavezero.search._parameter_checks import is_count
-from leavezero.search._randomized import sample_params
 
 ROWS = "n_samples"
 

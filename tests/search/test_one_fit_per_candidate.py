@@ -1,0 +1,167 @@
+"""The paper's Algorithm 1: one fit per candidate, one validation set, reproducible results."""
+
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import accuracy_score
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
+
+from leavezero import GridSearchLZO, LabelInvariantMixup, leave_zero_out_score
+from leavezero.augment import BiasCorrected
+
+
+@pytest.fixture
+def counting_tree():
+    """Return a class of trees that keeps every fitted object."""
+
+    class CountingTree(DecisionTreeClassifier):
+        fitted: ClassVar = []
+
+        def fit(self, X, y):
+            self.fitted.append(self)
+            return super().fit(X, y)
+
+    return CountingTree
+
+
+def same_results(first, second):
+    """Return whether two tables are equal to the last bit, times excepted."""
+    assert first.keys() == second.keys()
+    return all(
+        str(list(first[name])) == str(list(second[name]))
+        for name in first
+        if not name.endswith("_time")
+    )
+
+
+def test_every_candidate_is_fitted_once_and_the_best_is_one_of_them(counting_tree, iris):
+    search = GridSearchLZO(counting_tree(), {"max_depth": [1, 2, 3, 4]}, random_state=0)
+    search.fit(*iris)
+    assert len(counting_tree.fitted) == search.n_fits_ == 4
+    assert search.fit_counts_ == {"candidate": 4, "auxiliary": 0, "cv": 0, "refit": 0}
+    assert any(search.best_estimator_ is tree for tree in counting_tree.fitted)
+
+
+def test_equal_candidates_are_fitted_once(counting_tree, iris):
+    grid = [{"max_depth": [1, 2]}, {"max_depth": [2, 3]}]
+    search = GridSearchLZO(counting_tree(), grid, random_state=0).fit(*iris)
+    assert [params["max_depth"] for params in search.cv_results_["params"]] == [1, 2, 3]
+    assert len(counting_tree.fitted) == 3
+
+
+def test_best_model_that_is_only_predictive_is_fitted_again(iris):
+    """One histogram boosting fit serves all sizes; a best one of a smaller size is refitted."""
+    model = HistGradientBoostingClassifier(max_leaf_nodes=3, early_stopping=False)
+    search = GridSearchLZO(model, {"max_iter": [2, 40]}, random_state=0)
+    search.set_params(refit=lambda results: 0).fit(*iris)
+    assert [task.candidates for task in search.tasks_] == [(0, 1)]
+    assert search.fit_counts_["refit"] == 1
+    assert search.best_estimator_.n_iter_ == 2
+    assert search.refit_time_ > 0
+
+
+def test_scores_are_the_accuracy_on_each_replicate(iris):
+    """Within a replicate, both augmenters of the default count the same."""
+    search = GridSearchLZO(
+        SVC(), {"C": [0.01, 1, 100]}, n_replicates=4, validation_size=60, loo=False, random_state=0
+    ).fit(*iris)
+    rows, table = search.validation_set_, search.cv_results_
+    assert len(rows) == 240
+    for r in range(4):
+        halves = [slice(start, start + 30) for start in (60 * r, 60 * r + 30)]
+        expected = np.mean([accuracy_score(rows.y[h], search.predict(rows.X[h])) for h in halves])
+        assert table[f"split{r}_test_score"][search.best_index_] == expected
+    splits = np.array([table[f"split{r}_test_score"] for r in range(4)])
+    np.testing.assert_allclose(table["mean_test_score"], splits.mean(axis=0), rtol=1e-15)
+    np.testing.assert_allclose(table["std_test_score"], splits.std(axis=0))
+    assert search.best_score_ == table["mean_test_score"].max()
+    assert table["rank_test_score"][search.best_index_] == 1
+
+
+@pytest.mark.parametrize(
+    ("model", "grid", "params"),
+    [
+        (RandomForestClassifier(8), {"max_depth": [1, 3, None]}, {}),
+        (SVC(), {"C": [0.1, 1, 10], "gamma": [0.01, 1.0]}, {}),
+        (LogisticRegression(), {"C": [0.01, 1.0]}, {"scoring": "neg_log_loss"}),
+        (LinearDiscriminantAnalysis(), {"solver": ["svd", "lsqr"]}, {}),
+        (
+            HistGradientBoostingClassifier(max_iter=5, early_stopping=True),
+            {"learning_rate": [0.1, 0.3]},
+            {"augmenter": LabelInvariantMixup()},
+        ),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_results_do_not_depend_on_n_jobs_or_the_order_of_the_grid(model, grid, params):
+    """Every column but the times, also with random_state=None inside the estimator."""
+    data = make_classification(300, 60, random_state=0)
+    reverse = {name: values[::-1] for name, values in reversed(grid.items())}
+    first, second, third = (
+        GridSearchLZO(model, g, n_jobs=n, n_replicates=3, random_state=7, **params).fit(*data)
+        for g, n in ((grid, 1), (grid, 2), (reverse, 2))
+    )
+    assert same_results(first.cv_results_, second.cv_results_)
+    assert first.best_params_ == second.best_params_ == third.best_params_
+    np.testing.assert_array_equal(first.predict(data[0]), second.predict(data[0]))
+    by_params = [
+        {str(sorted(p.items())): s for p, s in zip(t["params"], t["mean_test_score"], strict=True)}
+        for t in (first.cv_results_, third.cv_results_)
+    ]
+    assert by_params[0] == by_params[1]
+
+
+def test_seed_determines_the_validation_set_and_the_candidates(two_classes):
+    first, again, other = (
+        GridSearchLZO(RandomForestClassifier(4), {"max_depth": [2, 4]}, random_state=seed)
+        .fit(*two_classes)
+        .cv_results_
+        for seed in (0, 0, 1)
+    )
+    assert same_results(first, again)
+    assert not same_results(first, other)
+
+
+def test_candidates_without_a_seed_have_the_same_one(two_classes):
+    grid = {"min_samples_leaf": [1, 1.0 / 200]}  # of 200 rows: the same
+    search = GridSearchLZO(RandomForestClassifier(4), grid).fit(*two_classes)
+    scores = search.cv_results_["mean_test_score"]
+    assert scores[0] == scores[1]
+
+
+def test_first_replicates_do_not_depend_on_their_number(iris):
+    few, many = (
+        GridSearchLZO(SVC(), {"C": [1]}, n_replicates=n, random_state=0).fit(*iris) for n in (2, 5)
+    )
+    np.testing.assert_array_equal(many.validation_set_.X[:300], few.validation_set_.X)
+
+
+def test_ties_do_not_depend_on_the_order_of_the_grid(iris):
+    best = {
+        GridSearchLZO(DecisionTreeClassifier(), {"max_depth": order}, random_state=0)
+        .fit(*iris)
+        .best_params_["max_depth"]
+        for order in ([50, 60, 70], [70, 60, 50], [60, 70, 50])
+    }
+    assert best == {50}
+
+
+def test_memorizing_model_on_noise():
+    """Mixup alone scores 1-NN far above chance; reference models or LOO scores correct that."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 10)), rng.integers(2, size=200)
+    mixup = LabelInvariantMixup()
+
+    def score(**params):
+        return leave_zero_out_score(KNeighborsClassifier(1), X, y, random_state=0, **params).mean()
+
+    assert score(augmenter=mixup, loo=False) > 0.8
+    assert score(augmenter=BiasCorrected(mixup), loo=False) == pytest.approx(0.5, abs=0.1)
+    assert score(augmenter=mixup) == pytest.approx(0.5, abs=0.1)

@@ -1,0 +1,188 @@
+"""Searches whose process is killed resume; run as a script, this file is that process."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.datasets import load_iris
+
+from leavezero import GridSearchLZO
+from leavezero.augment import GaussianAugmenter
+from leavezero.execution import summarize_checkpoint
+
+X, y = load_iris(return_X_y=True)
+GRID = {"column": [0, 1, 2, 3], "quantile": np.linspace(0.05, 0.95, 10).round(3).tolist()}
+N_CANDIDATES = 40
+LOG, SECONDS = "LEAVEZERO_TEST_LOG", "LEAVEZERO_TEST_SECONDS"
+
+
+class Stump(ClassifierMixin, BaseEstimator):
+    """A slow split of one column; all fits are written to a file."""
+
+    def __init__(self, column=0, quantile=0.5):
+        self.column = column
+        self.quantile = quantile
+
+    def fit(self, X, y):
+        with open(os.environ[LOG], "a") as log:
+            log.write(f"{self.column} {self.quantile}\n")
+        time.sleep(float(os.environ[SECONDS]))
+        self.classes_ = np.unique(y)
+        self.split_ = np.quantile(X[:, self.column], self.quantile)
+        return self
+
+    def predict(self, X):
+        return self.classes_[(X[:, self.column] > self.split_).astype(int) * 2]
+
+
+def search_of(checkpoint=None, **params):
+    params |= {"augmenter": GaussianAugmenter(), "n_replicates": 2, "random_state": 0}
+    return GridSearchLZO(Stump(), GRID, checkpoint=checkpoint, **params)
+
+
+def results(search):
+    table = {
+        name: [repr(value) for value in column]
+        for name, column in search.cv_results_.items()
+        if not name.endswith("_time")
+    }
+    return [table, search.best_index_, repr(search.best_score_), search.predict(X).tolist()]
+
+
+def fits(log):
+    return log.read_text().splitlines() if log.exists() else []
+
+
+def finished(path):
+    """Return the candidates in a checkpoint, which may not exist yet."""
+    try:
+        summary = summarize_checkpoint(path)
+    except ValueError:
+        return set()
+    params = [eval(result["params"]) for result in summary.results.values()]
+    return {f"{one['column']} {one['quantile']}" for one in params}
+
+
+def fork(function):
+    """Call a function in a child process and return its id."""
+    child = os.fork()
+    if child:
+        return child
+    os.setpgid(0, 0)
+    try:
+        function()
+        os._exit(0)
+    except BaseException as error:
+        print(repr(error), file=sys.stderr, flush=True)
+        os._exit(1)
+
+
+def descendants(pid):
+    parents = {}
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            fields = entry.read_text().rpartition(")")[2].split()
+            if fields[0] not in "ZX":
+                parents[int(entry.parent.name)] = int(fields[1])
+    found = {pid}
+    while more := {one for one, parent in parents.items() if parent in found} - found:
+        found |= more
+    return found - {pid}
+
+
+def are_gone(pids):
+    """Wait until processes have ended; return whether they have."""
+    until = time.monotonic() + 20
+    while time.monotonic() < until and any(Path(f"/proc/{pid}").exists() for pid in pids):
+        time.sleep(0.02)
+    return not any(Path(f"/proc/{pid}").exists() for pid in pids)
+
+
+def kill_and_resume(folder, name, n_kills, **params):
+    """Kill a search several times at random moments, then let it finish; return what happened."""
+    moments, path, log = random.Random(name), folder / f"{name}.sqlite", folder / f"{name}.log"
+    os.environ |= {LOG: str(log), SECONDS: "0.02"}
+    repeated, n_killed, ended = set(), 0, True
+    for _ in range(n_kills):
+        before, known = len(fits(log)), finished(path)
+        child = fork(lambda: search_of(path, **params).fit(X, y))
+        n_more = moments.randint(1, max(1, (N_CANDIDATES - len(known)) // 2))
+        while len(fits(log)) < before + n_more and not os.waitpid(child, os.WNOHANG)[0]:
+            time.sleep(0.002)
+        time.sleep(moments.uniform(0.0, 0.05))
+        workers = descendants(child)
+        os.kill(child, signal.SIGKILL)
+        n_killed += os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+        if "timeout" in params:
+            ended = ended and are_gone(workers)
+        for worker in workers:  # joblib's wait for some minutes
+            with suppress(ProcessLookupError):
+                os.kill(worker, signal.SIGKILL)
+        repeated |= known & set(fits(log)[before:])
+    before, known = len(fits(log)), finished(path)
+    last = search_of(path, **params).fit(X, y)
+    new = fits(log)[before:]
+    best = f"{last.best_params_['column']} {last.best_params_['quantile']}"
+    if last.fit_counts_["refit"]:
+        new.remove(best)
+    os.environ[SECONDS] = "0"
+    return {
+        "same": results(last) == results(search_of().fit(X, y)),
+        "repeated": sorted(repeated | (known & set(new))),
+        "n_killed": n_killed,
+        "n_known": len(known),
+        "n_fits": last.fit_counts_["candidate"],
+        "n_finished": len(finished(path)),
+        "workers_ended": ended,
+    }
+
+
+SCENARIOS = {
+    "alone": {"n_kills": 3},
+    "joblib": {"n_kills": 1, "n_jobs": 2},
+    "limits": {"n_kills": 1, "n_jobs": 2, "timeout": 600},
+    "alone, often": {"n_kills": 12},
+    "limits, often": {"n_kills": 6, "n_jobs": 2, "timeout": 600},
+}
+
+if __name__ == "__main__":
+    names, folder = sys.argv[1].split(";"), Path(sys.argv[2])
+    print(json.dumps({name: kill_and_resume(folder, name, **SCENARIOS[name]) for name in names}))
+    sys.exit()
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc")
+@pytest.mark.parametrize(
+    "names",
+    [
+        "alone;joblib;limits",
+        pytest.param("alone, often;limits, often", marks=pytest.mark.slow),
+    ],
+)
+def test_killed_search_resumes(names, tmp_path):
+    """No result is lost or changed, and no finished candidate is fitted again."""
+    done = subprocess.run(
+        [sys.executable, __file__, names, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        timeout=580,
+        env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+    )
+    assert done.returncode == 0, done.stderr
+    for name, found in json.loads(done.stdout).items():
+        assert found["n_killed"] > 0, name
+        assert 0 < found["n_known"] < N_CANDIDATES, name
+        assert found["same"], name
+        assert found["repeated"] == [], name
+        assert found["n_fits"] == N_CANDIDATES - found["n_known"], name
+        assert found["n_finished"] == N_CANDIDATES, name
+        assert found["workers_ended"], name

@@ -1,0 +1,244 @@
+"""timeout, time_budget and memory_limit of searches, and candidates whose process dies.
+
+Every pool of worker processes takes seconds to start, so that few searches serve all tests.
+"""
+
+import os
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.datasets import load_iris
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from leavezero import (
+    CandidateSearchLZO,
+    GridSearchLZO,
+    OptunaSearchLZO,
+    leave_zero_out_curve,
+    leave_zero_out_predict,
+    leave_zero_out_score,
+    leave_zero_out_validate,
+)
+from leavezero.augment import GaussianAugmenter
+from leavezero.exceptions import AllCandidatesFailedError, CandidateFailedWarning
+from leavezero.execution import summarize_checkpoint
+from leavezero.execution._process_pool import cloudpickle
+
+pytestmark = pytest.mark.skipif(
+    not Path("/proc/self/statm").exists(), reason="reads the memory in use from /proc"
+)
+# Workers cannot import a module that pytest has found by its path.
+cloudpickle.register_pickle_by_value(sys.modules[__name__])
+
+X, y = load_iris(return_X_y=True)
+FEW = {"augmenter": GaussianAugmenter(), "n_replicates": 2, "random_state": 0}
+QUANTILES = np.linspace(0.05, 0.95, 20).round(3).tolist()
+FAULTS = {
+    "sleeps": "exceeded timeout=1.5 seconds and was ended",
+    "allocates": "exceeded memory_limit=150000000 bytes and was ended",
+    "crashes": "its process was ended by signal SIGSEGV, twice",
+    "interrupts": "KeyboardInterrupt",
+    "exits": "SystemExit: 3",
+    "locks": "The result cannot be pickled",
+    "fails": "ValueError: cannot be fitted",
+    "unscored": "ValueError: cannot be scored",
+}
+LIMITS = {"timeout": 1.5, "memory_limit": "150MB"}
+
+
+class Stump(ClassifierMixin, BaseEstimator):
+    """A split of one column, or a fault."""
+
+    def __init__(self, quantile=0.5, fault=None, seconds=0.0, marker=None):
+        self.quantile = quantile
+        self.fault = fault
+        self.seconds = seconds
+        self.marker = marker
+
+    def fit(self, X, y):
+        time.sleep(self.seconds)
+        self.classes_ = np.unique(y)
+        self.split_ = np.quantile(X[:, 2], self.quantile)
+        match self.fault:
+            case "sleeps":
+                time.sleep(1000)
+            case "allocates":
+                arrays = []
+                while True:
+                    arrays.append(np.ones(10**6))
+            case "crashes":
+                os.kill(os.getpid(), signal.SIGSEGV)
+            case "interrupts":
+                raise KeyboardInterrupt
+            case "exits":
+                sys.exit(3)
+            case "locks":
+                self.lock_ = threading.Lock()
+            case "fails":
+                raise ValueError("cannot be fitted")
+            case "dies once" if not Path(self.marker).exists():
+                Path(self.marker).touch()
+                os.kill(os.getpid(), signal.SIGKILL)
+            case "writes":
+                X[:] = 0.0
+        return self
+
+    def predict(self, X):
+        return self.classes_[(np.asarray(X)[:, 2] > self.split_).astype(int) * 2]
+
+    def score(self, X, y):
+        if self.fault == "unscored":
+            raise ValueError("cannot be scored")
+        return super().score(X, y)
+
+
+def search_of(grid, **params):
+    return GridSearchLZO(Stump(), grid, **FEW | params)
+
+
+def scores(search, rows=slice(None)):
+    """Return the scores of some candidates in a form that is compared bit by bit."""
+    names = [f"split{r}_test_score" for r in range(2)] + ["mean_test_score"]
+    return {name: [repr(value) for value in search.cv_results_[name][rows]] for name in names}
+
+
+@pytest.fixture(scope="module")
+def reference():
+    return search_of({"quantile": QUANTILES}).fit(X, y)
+
+
+def test_each_fault_costs_one_candidate(reference, tmp_path):
+    """Among them one that changes its data, and one whose process is killed once."""
+    marker = tmp_path / "marker"
+    grid = [
+        {"fault": sorted(FAULTS)},
+        {"fault": ["writes"]},
+        {"quantile": QUANTILES},
+        {"fault": ["dies once"], "quantile": QUANTILES[:1], "marker": [str(marker)]},
+    ]
+    search, n_faults = search_of(grid, n_jobs=2, error_score=-1.0, **LIMITS), len(FAULTS)
+    with pytest.warns(CandidateFailedWarning):
+        search.fit(X, y)
+    for row, fault in enumerate(sorted(FAULTS)):
+        assert FAULTS[fault] in search.failures_[row]
+    assert list(search.failures_) == list(range(n_faults))
+    assert set(search.cv_results_["mean_test_score"][:n_faults]) == {-1.0}
+    assert marker.exists()
+    assert scores(search, slice(n_faults + 1, -1)) == scores(reference)
+    assert scores(search, slice(-1, None)) == scores(reference, slice(1))
+    assert search.best_score_ == reference.best_score_
+
+
+def test_fault_in_a_joint_fit_costs_one_candidate():
+    """The others are fitted one by one; a joint fit has as much time as its candidates."""
+    pipeline = make_pipeline(StandardScaler(), Stump())
+    slow = {"stump__quantile": QUANTILES[:3], "stump__seconds": [0.4]}
+    candidates = {"a": (pipeline, slow), "b": (pipeline, [slow, {"stump__fault": ["sleeps"]}])}
+    search = CandidateSearchLZO(candidates, timeout=0.9, **FEW)
+    with pytest.warns(CandidateFailedWarning, match="1 of 7 candidates"):
+        search.fit(X, y)
+    assert {task.method for task in search.tasks_} == {"pipeline prefix"}
+    assert list(search.failures_) == [6]
+    assert len(set(search.cv_results_["mean_fit_time"][:3])) == 1
+    plain = GridSearchLZO(pipeline, {"stump__quantile": QUANTILES[:3]}, **FEW).fit(X, y)
+    assert scores(search, slice(3)) == scores(search, slice(3, 6)) == scores(plain)
+
+
+def test_error_score_raise():
+    search = search_of({"fault": ["sleeps", None]}, error_score="raise", timeout=0.5)
+    with pytest.raises(TimeoutError, match=r"'sleeps'}: exceeded timeout=0.5 seconds"):
+        search.fit(X, y)
+
+
+def test_time_budget_and_checkpoint(tmp_path, reference):
+    """The best of the finished candidates is selected; the same call resumes without a budget."""
+    path = tmp_path / "search.sqlite"
+    grid = {"quantile": QUANTILES, "seconds": [0.2]}
+    search = search_of(grid, time_budget=1.5, n_jobs=2, cv_finalists=2, checkpoint=path)
+    with pytest.warns(CandidateFailedWarning) as warned:
+        search.fit(X, y)
+    messages = " ".join(str(one.message) for one in warned)
+    n_left = len(search.failures_)
+    assert 0 < n_left < 20
+    assert f"{n_left} of 20 candidates of GridSearchLZO were not evaluated within" in messages
+    assert "time_budget of GridSearchLZO was spent before the finalists were" in messages
+    assert set(search.failures_.values()) == {"was not finished within time_budget=1.5 seconds"}
+    assert search.fit_counts_["candidate"] == 20 - n_left
+    assert search.fit_counts_["cv"] == 0
+    assert search.best_score_ == np.nanmax(search.cv_results_["mean_test_score"])
+    assert len(summarize_checkpoint(path).results) == 20 - n_left
+    resumed = search_of(grid, checkpoint=path).fit(X, y)
+    assert resumed.fit_counts_["candidate"] == n_left
+    assert scores(resumed) == scores(reference)
+
+
+def test_time_budget_without_a_finished_candidate_raises():
+    search = search_of({"fault": ["sleeps"], "quantile": [0.4, 0.5]}, time_budget=0.3)
+    message = "No candidate of GridSearchLZO was finished within time_budget: 0 failed, 2 were not"
+    with pytest.raises(AllCandidatesFailedError, match=message):
+        search.fit(X, y)
+
+
+def test_results_with_limits_equal_those_without():
+    """Candidates receive the frame with its categories."""
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(e=pd.Categorical([1, 2, 3] * 50))
+    models = {
+        "svm": SVC(),
+        "knn": (KNeighborsClassifier(), {"n_neighbors": [1, 5]}),
+        "forest": RandomForestClassifier(5),
+        "logistic": LogisticRegression(max_iter=500),
+    }
+    limits = {"timeout": 600, "time_budget": 600, "memory_limit": "4GB"}
+    plain, limited = (
+        CandidateSearchLZO(models, **FEW | {"augmenter": "auto"} | more).fit(frame, y)
+        for more in ({}, {"n_jobs": 2} | limits)
+    )
+    assert scores(limited) == scores(plain)
+    assert limited.feature_names_in_.tolist() == list("abcde")
+    np.testing.assert_array_equal(limited.predict(frame), plain.predict(frame))
+
+
+def test_ended_candidate_is_a_failed_trial_of_optuna():
+    space = {"fault": [None, "sleeps"], "quantile": [0.2, 0.5]}
+    params = {"n_trials": 6, "batch_size": 6, "timeout": 1, "n_jobs": 2}
+    search = OptunaSearchLZO(Stump(), space, **params, **FEW)
+    with pytest.warns(CandidateFailedWarning, match="exceeded timeout=1 seconds"):
+        search.fit(X, y)
+    assert {trial.state.name for trial in search.study_.trials} == {"COMPLETE", "FAIL"}
+
+
+@pytest.mark.parametrize(
+    "function",
+    [leave_zero_out_score, leave_zero_out_validate, leave_zero_out_predict, leave_zero_out_curve],
+)
+@pytest.mark.parametrize("limit", ["timeout", "memory_limit"])
+def test_functions_have_limits(function, limit):
+    curve = {"param_name": "quantile", "param_range": [0.5]}
+    params = {limit: -1} | (curve if function is leave_zero_out_curve else {})
+    with pytest.raises(ValueError, match=f"{limit} of GridSearchLZO must be None"):
+        function(Stump(), X, y, **params)
+
+
+def test_limits_require_processes_of_this_machine():
+    class ElsewhereBackend(joblib.parallel.ThreadingBackend):
+        """In the role of a cluster."""
+
+    joblib.register_parallel_backend("elsewhere", ElsewhereBackend)
+    with (
+        joblib.parallel_config(backend="elsewhere"),
+        pytest.raises(ValueError, match="joblib's active backend is ElsewhereBackend"),
+    ):
+        search_of({"quantile": [0.5]}, timeout=1).fit(X, y)
