@@ -2,7 +2,7 @@
 
 from leavezero.leave_one_out._centroid import NearestCentroidMethod
 from leavezero.leave_one_out._discriminant import LDAMethod, QDAMethod
-from leavezero.leave_one_out._dummy import DummyClassifierMethod, DummyRegressorMethod
+from leavezero.leave_one_out._dummy import DummyMethod
 from leavezero.leave_one_out._glm import GLMMethod
 from leavezero.leave_one_out._kernel_regression import GaussianProcessMethod, KernelRidgeMethod
 from leavezero.leave_one_out._lasso import LassoMethod
@@ -21,8 +21,7 @@ METHODS: tuple[LeaveOneOutMethod, ...] = (
     NearestCentroidMethod(),
     LDAMethod(),
     QDAMethod(),
-    DummyClassifierMethod(),
-    DummyRegressorMethod(),
+    DummyMethod(),
     GLMMethod(),
     KernelRidgeMethod(),
     GaussianProcessMethod(),
