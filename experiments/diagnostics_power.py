@@ -1,4 +1,4 @@
-"""Power of the diagnostics: is regret larger where a check warns?"""
+"""Power of the diagnostics: how much larger regret is where a check warns."""
 
 import time
 from collections.abc import Iterable, Mapping, Sequence

@@ -29,7 +29,7 @@ WITH_LOO = ("linear SVM", "RBF SVM", "k-NN", "logistic", "forest", "naive Bayes"
 _NEIGHBORS = {"n_neighbors": [1, 3, 5, 9, 15, 25, 41]}
 _LEAVES = {"min_samples_leaf": [1, 2, 4, 8, 16, 32]}
 _STRENGTHS = [0.1, 1.0, 10.0, 100.0]
-_BOOSTING = {"learning_rate": [0.03, 0.1, 0.3], "max_leaf_nodes": [4, 16]}
+_BOOSTING: dict[str, list[Any]] = {"learning_rate": [0.03, 0.1, 0.3], "max_leaf_nodes": [4, 16]}
 _BOOSTING_PARAMS = {"max_iter": 40, "min_samples_leaf": 10, "early_stopping": False}
 
 
@@ -45,10 +45,7 @@ def model_types(kind: str, X: Table) -> dict[str, ModelType]:
         The training rows; their number of columns determines the widths of kernels.
     """
     n_columns = X.shape[1]
-    if kind == "regression":
-        found = _regressors(n_columns)
-    else:
-        found = _classifiers(n_columns)
+    found = _regressors(n_columns) if kind == "regression" else _classifiers(n_columns)
     if kind == "text":
         found = {name: found[name] for name in ("k-NN", "linear SVM", "logistic")}
     if kind == "mixed":

@@ -1,7 +1,6 @@
 """Comparisons of methods over data sets (Demsar 2006) and intervals of means.
 
-J. Demsar. Statistical Comparisons of Classifiers over Multiple Data Sets. Journal of Machine
-Learning Research 7, 2006.
+J. Demsar. Statistical Comparisons of Classifiers over Multiple Data Sets. JMLR 7, 2006.
 """
 
 import warnings

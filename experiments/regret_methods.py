@@ -125,8 +125,8 @@ def run_search(
         search = _cross_validated(name, candidates, split, metrics)
         n_fits = len(search.cv_results_["params"]) * FOLDS[name] + 1  # and the refit
     else:
-        params = {"scoring": metrics, "refit": metrics[0], "random_state": split.number}
-        params |= _search_params(name, split)
+        params: dict[str, Any] = {"scoring": metrics, "refit": metrics[0]}
+        params |= {"random_state": split.number, **_search_params(name, split)}
         if isinstance(candidates, Mapping):
             search = CandidateSearchLZO(dict(candidates), **params)
         else:

@@ -70,7 +70,7 @@ class Sample:
         return np.array([results[f"split{r}_test_score"] for r in range(n_replicates)]).T
 
     def fixed_scores(self, model_type: ModelType, X: Floats, y: AnyArray) -> Floats:
-        """Return the accuracy of each candidate on given rows."""
+        """Return the accuracy of each candidate on the rows of X."""
         results = self.search(model_type, augmenter=FixedValidationSet(X, y), loo=False)
         return np.asarray(results["mean_test_score"])
 

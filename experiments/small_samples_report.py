@@ -93,7 +93,7 @@ class SmallResults:
         chosen = self._table(measure, model_type, n)
         if method not in chosen:
             return np.empty(0)
-        found = chosen[method].to_numpy()
+        found = np.asarray(chosen[method], dtype=float)
         return found[:0] if np.isnan(found).any() else found
 
     def _table(self, measure: str, model_type: str, n: int) -> pd.DataFrame:

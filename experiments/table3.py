@@ -73,20 +73,15 @@ def by_shifted_labels(problem: Problem, n_replicates: int) -> Any:
     """Return the model that the published code selects, its error included.
 
     A validation row lies between a row and its nearest neighbor of the class and has the label of
-    the next class, so that a model gains by confusing classes. Neighbors are found on standardized
-    columns, in the published code on raw ones.
+    the next class, so that a model is rewarded for confusing classes. Neighbors are found on
+    standardized columns, in the published code on raw ones.
     """
     classes, codes = np.unique(problem.y, return_inverse=True)
     augmenter = NeighborMixup().fit(problem.X, codes)
     validation_set = augmenter.sample(n_replicates * len(codes), problem.seed)
-    models = [clone_fitted(problem, C) for C in problem.grid["C"]]
+    models = [problem.model.set_params(C=C).fit(problem.X, problem.y) for C in problem.grid["C"]]
     predicted = [np.searchsorted(classes, model.predict(validation_set.X)) for model in models]
     return models[last_best([np.mean(codes == validation_set.y + 1) for codes in predicted])]
-
-
-def clone_fitted(problem: Problem, C: float) -> Any:  # noqa: N803
-    """Return the model fitted with one C."""
-    return problem.model.set_params(C=C).fit(problem.X, problem.y)
 
 
 def last_best(scores: Any) -> int:
@@ -239,8 +234,8 @@ _QUICK = ("balance", "dim", "glass", "iris", "sonar", "testSet", "vote", "wine")
 TABLE3 = Experiment(
     "table3",
     "Table 3 of the paper: C of a linear SVM by 10-fold CV and by leave-zero-out, 20 data sets",
-    data={part: tuple(TABLE3_ACCURACY) for part in (SCALED, UNSCALED, PUBLISHED)},
-    quick_data={part: _QUICK for part in (SCALED, UNSCALED, PUBLISHED)},
+    data=dict.fromkeys((SCALED, UNSCALED, PUBLISHED), tuple(TABLE3_ACCURACY)),
+    quick_data=dict.fromkeys((SCALED, UNSCALED, PUBLISHED), _QUICK),
     study=_study,
     report=report,
     extra_data=("segment7",),

@@ -61,7 +61,7 @@ class Table3Results:
         """Return the accuracies over splits or samples."""
         runs, fixed = self.runs, "sample" if (over or self.over) == "splits" else "split"
         chosen = (runs["method"] == method) & (runs["data"] == name) & (runs[fixed] == 0)
-        return runs.loc[chosen, "accuracy"].to_numpy()
+        return np.asarray(runs.loc[chosen, "accuracy"], dtype=float)
 
     def means(self, method: str) -> list[float]:
         """Return the mean accuracy on every data set."""

@@ -192,12 +192,13 @@ def selected(method: str, scores: Floats, params: Sequence[dict[str, float]]) ->
     kernel, as in the search itself.
     """
     scores = np.round(scores, 12)
-    tied = np.flatnonzero(scores == scores.max())
-    sign = 1 if method == "default" else -1
-    names = ("gamma", "offset", "width") if method == "default" else ("width", "gamma", "offset")
-    return int(
-        min(tied, key=lambda at: [(sign if n == "width" else 1) * params[at][n] for n in names])
-    )
+    tied = np.flatnonzero(scores == scores.max()).tolist()
+
+    def order(at: int) -> tuple[float, ...]:
+        width, *others = (params[at][name] for name in ("width", "gamma", "offset"))
+        return (*others, width) if method == "default" else (-width, *others)
+
+    return int(min(tied, key=order))
 
 
 def labeled_fold_accuracy(

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,15 +16,7 @@ from leavezero._tables import Featurizer, count_rows, plain, stack_rows, take_ro
 from leavezero._typing import AnyArray, Floats, Ints, RandomState, Table
 
 _SEMI_SUPERVISED = (LabelPropagation, LabelSpreading, SelfTrainingClassifier)
-
-
-_OPTIONAL = (
-    "sample_weight",
-    "class_probabilities",
-    "source_rows",
-    "component",
-    "reference_predictions",
-)
+MAX_FLOAT_CLASSES = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,9 +60,8 @@ class ValidationSet:
 
     def __post_init__(self) -> None:
         n_rows = count_rows(self.X)
-        for name in ("y", *_OPTIONAL):
-            value = getattr(self, name)
-            if value is not None and len(value) != n_rows:
+        for name, value in vars(self).items():
+            if name != "X" and value is not None and len(value) != n_rows:
                 raise ValueError(
                     f"{name} of ValidationSet has {len(value)} rows and X has {n_rows}. "
                     "They must have the same number of rows."
@@ -89,18 +80,7 @@ class ValidationSet:
         return ValidationSet(fields["y"], **fields)
 
     def source_means(self, values: AnyArray) -> Floats:
-        """Return for each row the mean of a training-row value over its source rows.
-
-        Rows without source rows get 1.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from leavezero.augment import ValidationSet
-        >>> sources = np.array([[0, 1], [1, -1]])
-        >>> ValidationSet(np.zeros((2, 1)), np.zeros(2), source_rows=sources).source_means([1, 3])
-        array([2., 3.])
-        """
+        """Return for each row the mean of a training-row value over its source rows; 1 without."""
         if self.source_rows is None:
             return np.ones(len(self))
         used = self.source_rows >= 0
@@ -110,45 +90,33 @@ class ValidationSet:
         return np.where(count > 0, means, 1.0)
 
     def _fields(self, rows: slice | Ints) -> dict[str, Any]:
-        fields = {name: getattr(self, name) for name in ("y", *_OPTIONAL)}
+        """Return some rows of all fields except X."""
+        fields = {name: value for name, value in vars(self).items() if name != "X"}
         return {name: None if value is None else value[rows] for name, value in fields.items()}
 
     @staticmethod
     def concatenate(parts: "Sequence[ValidationSet]") -> "ValidationSet":
         """Concatenate validation sets of one augmenter."""
-        fields: dict[str, Any] = {}
-        for name in ("X", "y", *_OPTIONAL):
-            values = [getattr(part, name) for part in parts]
-            fields[name] = None if values[0] is None else stack_rows(values)
-        return ValidationSet(**fields)
-
-
-MAX_FLOAT_CLASSES = 20
+        fields = {name: [getattr(part, name) for part in parts] for name in vars(parts[0])}
+        return ValidationSet(
+            **{name: None if v[0] is None else stack_rows(v) for name, v in fields.items()}
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """An encoded target.
+    """An encoded target."""
 
-    ``kind`` is "classes" (one output), "combinations" (several outputs of classes, multilabel) or
-    "numbers" (regression). Classes and combinations are ``codes``, positions in ``labels``;
-    regression targets are the columns of ``numbers``.
-    """
-
-    kind: str
-    codes: Ints
-    labels: AnyArray | None = None
-    numbers: Floats | None = None
+    kind: str  # "classes", "combinations" (several outputs of classes), "numbers" (regression)
+    codes: Ints  # positions in the labels; 0 for regression
+    labels: AnyArray | None = None  # distinct classes or combinations
+    numbers: Floats | None = None  # columns of a regression target
     dtype: Any = None
     n_outputs: int = 0  # 0 for a one-dimensional y
 
     @classmethod
     def of(cls, y: AnyArray, owner: str) -> "Target":
-        """Encode y.
-
-        Floats are a regression target, unless they are integers with at most 20 distinct values,
-        such as 0.0 and 1.0. Everything else is classes.
-        """
+        """Encode y: floats are regression, except for integers with at most 20 distinct values."""
         if y is None:
             raise ValueError(f"{owner} requires y to be passed, but the target y is None.")
         several = getattr(y, "ndim", 1) == 2 and y.shape[1] > 1
@@ -178,12 +146,10 @@ class Target:
         numbers = None if self.numbers is None else self.numbers[rows]
         return replace(self, codes=self.codes[rows], numbers=numbers)
 
-    def decode(self, codes: Ints | None, numbers: Floats | None) -> AnyArray:
+    def decode(self, codes: Any, numbers: Any) -> AnyArray:
         """Return codes or numbers in the format of y; numbers are clipped to their bounds."""
         if self.labels is not None:
             return self.labels[codes]
-        assert numbers is not None
-        assert self.numbers is not None
         numbers = clip(numbers, natural_bounds(self.numbers))
         return (numbers if self.n_outputs else numbers[:, 0]).astype(self.dtype)
 
@@ -205,13 +171,6 @@ def natural_bounds(columns: Floats) -> tuple[Floats, Floats]:
 
     A column without negative values is bounded below by its minimum, one without positive values
     above by its maximum, and proportions (values from 0 to 1) below and above.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> low, high = natural_bounds(np.array([[0.5, -1.0, 3.0], [2.0, 1.0, 7.0]]))
-    >>> low, high
-    (array([ 0.5, -inf,  3. ]), array([inf, inf, inf]))
     """
     least, most = np.fmin.reduce(columns, axis=0), np.fmax.reduce(columns, axis=0)
     proportions = (least >= 0) & (most <= 1)
@@ -310,10 +269,10 @@ class BaseAugmenter(BaseEstimator, ABC):
         ValidationSet
         """
         check_is_fitted(self)
-        if not isinstance(n_samples, Integral) or isinstance(n_samples, bool) or n_samples < 1:
+        if not is_count(n_samples):
+            owner = type(self).__name__
             raise ValueError(
-                f"n_samples of {type(self).__name__}.sample must be a positive int, "
-                f"got {n_samples!r}."
+                f"n_samples of {owner}.sample must be a positive int, got {n_samples!r}."
             )
         return self._sample(int(n_samples), seed_sequence(random_state))
 
@@ -324,6 +283,12 @@ class BaseAugmenter(BaseEstimator, ABC):
 
     def _check_parameters(self) -> None:
         """Raise a ValueError if a constructor parameter is invalid."""
+
+    def _require(self, name: str, is_valid: bool, requirement: str) -> None:
+        """Raise a ValueError unless a constructor parameter is valid."""
+        if not is_valid:
+            got = f"{getattr(self, name)!r}"
+            raise ValueError(f"{name} of {type(self).__name__} must {requirement}, got {got}.")
 
     def _encode_target(self, y: AnyArray) -> Target:
         """Return the encoded target."""
@@ -383,6 +348,16 @@ def fit_clone(
     return copy.fit(X, y, **{k: v for k, v in metadata.items() if v is not None})
 
 
+def is_count(value: Any, least: int = 1) -> bool:
+    """Return True for an integer that is not too small."""
+    return isinstance(value, Integral) and not isinstance(value, bool) and value >= least
+
+
+def is_positive(value: Any) -> bool:
+    """Return True for a positive finite number."""
+    return isinstance(value, Real) and not isinstance(value, bool) and 0 < value < np.inf
+
+
 def _check_weights(sample_weight: AnyArray, n_rows: int, owner: str) -> Floats:
     weights = np.asarray(sample_weight, dtype=np.float64)
     if weights.shape != (n_rows,) or not np.isfinite(weights).all() or (weights < 0).any():
@@ -392,8 +367,7 @@ def _check_weights(sample_weight: AnyArray, n_rows: int, owner: str) -> Floats:
         )
     if weights.sum() == 0:
         raise ValueError(
-            "Sample weights must contain at least one non-zero number: sample_weight of "
-            f"{owner} is 0 for every row."
+            f"Sample weights must contain at least one non-zero number: {owner} got only zeros."
         )
     return weights
 
@@ -401,11 +375,7 @@ def _check_weights(sample_weight: AnyArray, n_rows: int, owner: str) -> Floats:
 def takes_unlabeled(estimator: Any) -> bool:
     """Return True if an estimator can be fitted to rows without a label.
 
-    Parameters
-    ----------
-    estimator : estimator
-        A semi-supervised estimator of scikit-learn, or one with a parameter ``unlabeled`` (the
-        marker of such rows), or any other.
+    That is a semi-supervised estimator of scikit-learn, or one with a parameter ``unlabeled``.
 
     Examples
     --------

@@ -13,10 +13,9 @@ from leavezero.augment._augmenter import Target
 from leavezero.augment._composition import AugmenterUnion
 from leavezero.augment._copula import CopulaAugmenter
 from leavezero.augment._gaussian import GaussianMixtureAugmenter
-from leavezero.augment._images import ImageAugmenter
 from leavezero.augment._mixup import LabelInvariantMixup
 from leavezero.augment._pseudo_labels import LabeledOnly, PseudoLabeled, default_labelers
-from leavezero.augment._text import TextAugmenter
+from leavezero.augment._text_and_images import ImageAugmenter, TextAugmenter
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from leavezero._warnings import warn_caller
 from leavezero.augment._augmenter import BaseAugmenter, Target, ValidationSet, clip, natural_bounds
 from leavezero.exceptions import SmallClassWarning
 
-_ALTERNATIVES = {  # by what an augmenter does not support
+ALTERNATIVES = {  # by what some augmenters do not support
     "missing values": "CopulaAugmenter",
     "non-numeric columns": "CopulaAugmenter",
     "sparse matrices": "LabelInvariantMixup",
@@ -138,7 +138,7 @@ class TableAugmenter(BaseAugmenter):
             if present and what not in self.takes:
                 prefix = "Input X contains NaN: " if what == "missing values" else ""
                 raise ValueError(
-                    f"{prefix}{owner} does not support {what}. Use {_ALTERNATIVES[what]}."
+                    f"{prefix}{owner} does not support {what}. Use {ALTERNATIVES[what]}."
                 )
         if is_table and "text only" in self.takes:
             raise ValueError(
@@ -217,6 +217,7 @@ class ClassConditionalAugmenter(TableAugmenter):
     True
     """
 
+    min_rows: ClassVar[int] = 1  # of a class; a warning says that smaller ones are copied
     max_rows: ClassVar[int | None] = None  # per class, for fitting; None for all
     keeps_rows: ClassVar[bool] = True  # False if sampling does not need the training rows
 
@@ -238,8 +239,11 @@ class ClassConditionalAugmenter(TableAugmenter):
         for rows in np.split(order, np.flatnonzero(np.diff(codes[order])) + 1):
             code = int(target.codes[rows[0]])
             name = "" if target.labels is None else target.name(code)
-            known = values[_some_rows(rows, self.max_rows)]
+            some = some_rows(len(rows), self.max_rows, np.random.default_rng(0))
+            known = values[rows[some]]
             one = ClassRows(name, code, rows, known, categorical, self._n_targets)
+            if len(one) < self.min_rows:
+                self._warn_small(one)
             self._fitted.append(self._fit_class(one))
             self._classes.append(one if self.keeps_rows else replace(one, values=None))
 
@@ -266,13 +270,14 @@ class ClassConditionalAugmenter(TableAugmenter):
         features = values[:, : -self._n_targets]
         return TableSample(features, numbers=numbers, source_rows=source_rows)
 
-    def _warn_small(self, one: ClassRows, required: int, instead: str) -> None:
-        """Warn that a class has too few rows."""
-        count = "a single row" if len(one) == 1 else f"{len(one)} rows"
+    def _warn_small(self, one: ClassRows) -> None:
         which = f"Class {one.name}" if one.name else "The training data"
+        count = "a single row" if len(one) == 1 else f"{len(one)} rows"
+        rows = "document" if self._codec is None else "row"
+        rows = f"{rows} is" if len(one) == 1 else f"{rows}s are"
         warn_caller(
-            f"{which} has {count}, and {type(self).__name__} requires {required}: {instead}. "
-            "The score of this class will be too good.",
+            f"{which} has {count}, and {type(self).__name__} requires {self.min_rows}: its {rows} "
+            "copied. The score of this class will be too good.",
             SmallClassWarning,
         )
 
@@ -288,16 +293,7 @@ class ClassConditionalAugmenter(TableAugmenter):
 
 
 def quotas(counts: Ints, total: int) -> Ints:
-    """Split a total in proportion to counts, rounded by largest remainder.
-
-    Ties of remainders go to the larger count, then to the first.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> quotas(np.array([3, 3, 1]), 10)
-    array([4, 4, 2])
-    """
+    """Split a total in proportion to counts, rounded by largest remainder; ties: larger count."""
     products = [int(count) * total for count in counts]  # Python ints do not overflow
     n_rows = int(sum(counts))
     shares = np.array([product // n_rows for product in products])
@@ -308,26 +304,17 @@ def quotas(counts: Ints, total: int) -> Ints:
 
 
 def weighted_rows(weights: Floats) -> Ints:
-    """Return as many rows as there are weights, each as often as its weight requires.
-
-    This is systematic resampling with a fixed offset, so it is not random.
-
-    Examples
-    --------
-    >>> weighted_rows(np.array([1.0, 0.0, 3.0]))
-    array([0, 2, 2])
-    """
+    """Return rows in proportion to their weights, by systematic resampling without randomness."""
     n_rows = len(weights)
     marks = (np.arange(n_rows) + 0.5) / n_rows * weights.sum()
     return np.searchsorted(np.cumsum(weights), marks).clip(max=n_rows - 1)
 
 
-def _some_rows(rows: Ints, limit: int | None) -> Ints:
-    """Return all rows, or a fixed random part of more than ``limit`` rows."""
-    if limit is None or len(rows) <= limit:
-        return rows
-    chosen = np.random.default_rng(0).choice(len(rows), size=limit, replace=False)
-    return rows[np.sort(chosen)]
+def some_rows(n_rows: int, limit: int | None, rng: np.random.Generator) -> Ints:
+    """Return the positions of all rows, or of ``limit`` random ones if there are more."""
+    if limit is None or n_rows <= limit:
+        return np.arange(n_rows)
+    return np.sort(rng.choice(n_rows, size=limit, replace=False))
 
 
 def _is_numeric(frame: Any) -> bool:

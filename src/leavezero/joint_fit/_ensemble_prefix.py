@@ -160,13 +160,13 @@ def _averages(model: Any, sizes: list[int], X: Table) -> list[Floats]:
     total: Any = 0.0
     found = {}
     for index in range(max(sizes)):
-        total = total + _member_values(model, index, rows)
+        total = total + member_values(model, index, rows)
         if index + 1 in sizes:
             found[index + 1] = total / (index + 1)
     return [found[size] for size in sizes]
 
 
-def _member_values(model: Any, index: int, rows: Any) -> Floats:
+def member_values(model: Any, index: int, rows: Any) -> Floats:
     """Return one member's probabilities, with a column per class of the ensemble, or values."""
     member = model.estimators_[index]
     method = "predict_proba" if hasattr(model, "classes_") else "predict"
@@ -177,7 +177,7 @@ def _member_values(model: Any, index: int, rows: Any) -> Floats:
         return np.asarray(member.predict(columns))
     n_classes = len(model.classes_)  # members are fitted to class indices
     if not hasattr(member, "predict_proba"):
-        return np.asarray(np.eye(n_classes)[member.predict(columns)])
+        return np.asarray(np.eye(n_classes)[np.asarray(member.predict(columns), dtype=np.intp)])
     values = np.zeros((rows.shape[0], n_classes))
-    values[:, member.classes_] = member.predict_proba(columns)
+    values[:, np.asarray(member.classes_, dtype=np.intp)] = member.predict_proba(columns)
     return values

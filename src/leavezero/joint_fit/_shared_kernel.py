@@ -53,7 +53,7 @@ class SharedKernel(JointFit):
     ) -> JointlyFitted:
         """Fit each model, and compute the width of their kernel."""
         models = super().fit(estimators, X, y, sample_weight).models
-        return JointlyFitted(models, shared=_gamma(models[0], X))
+        return JointlyFitted(models, shared=svm_gamma(models[0], X))
 
     def predict(self, fitted: JointlyFitted, X: Table) -> list[Mapping[str, AnyArray]] | None:
         """Return labels and decision values, or predictions, from one kernel."""
@@ -84,7 +84,7 @@ class SharedKernel(JointFit):
             parts = np.split(scores + intercepts, ends, axis=1)
             if not hasattr(models[0], "classes_"):
                 return [part[:, 0].copy() for part in parts]
-            decide = _labels if method == "predict" else _decision_values
+            decide = svm_labels if method == "predict" else svm_decision_values
             return [decide(model, part) for model, part in zip(models, parts, strict=True)]
 
         def predictions(method: str) -> list[AnyArray]:
@@ -121,7 +121,7 @@ class SharedRidgeKernel(JointFit):
 
         def predict_block(block: Table) -> list[AnyArray]:
             rows = check_array(block, accept_sparse=("csr", "csc"))
-            parts = np.split(_ridge_kernel(first, rows) @ stacked, ends, axis=1)
+            parts = np.split(ridge_kernel(first, rows) @ stacked, ends, axis=1)
             return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
 
         def predictions() -> list[AnyArray]:
@@ -130,9 +130,9 @@ class SharedRidgeKernel(JointFit):
         return lazy_predictions(len(fitted.models), {"predict": predictions})
 
 
-def _gamma(model: Any, X: Table) -> float | None:
+def svm_gamma(model: Any, X: Table) -> float | None:
     """Return gamma as the fit took it, by scikit-learn's documented rules."""
-    if "gamma" not in KERNEL_PARAMS[model.kernel]:
+    if "gamma" not in KERNEL_PARAMS.get(model.kernel, ()):
         return None
     if not isinstance(model.gamma, str):
         return float(model.gamma)
@@ -153,14 +153,14 @@ def _support(models: list[Any]) -> tuple[Any, Floats]:
     stacked = sparse.vstack(own_vectors, "csr") if is_sparse else np.vstack(own_vectors)
     columns = []
     for model in models:
-        own = _pair_coefs(model) if hasattr(model, "classes_") else _dense_coefs(model).T
+        own = pair_coefs(model) if hasattr(model, "classes_") else _dense_coefs(model).T
         full = np.zeros((len(indices), own.shape[1]))
         full[np.searchsorted(indices, model.support_)] = own
         columns.append(full)
     return stacked[first], np.hstack(columns)
 
 
-def _pair_coefs(model: Any) -> Floats:
+def pair_coefs(model: Any) -> Floats:
     """Return the coefficient of each support vector in each pair of classes.
 
     ``dual_coef_`` has one row per other class: class j is in row j - 1 for support vectors of the
@@ -181,16 +181,16 @@ def _dense_coefs(model: Any) -> Floats:
     return np.asarray(dual.toarray() if sparse.issparse(dual) else dual)
 
 
-def _labels(model: Any, scores: Floats) -> AnyArray:
+def svm_labels(model: Any, scores: Floats) -> AnyArray:
     """Return labels from the scores of pairs of classes, as LIBSVM does."""
     if len(model.classes_) == 2:  # LIBSVM has the opposite sign, and gives 0 to the second class
         return model.classes_[(scores[:, 0] >= 0).astype(np.intp)]
     if model.break_ties and model.decision_function_shape == "ovr":
-        return model.classes_[_decision_values(model, scores).argmax(axis=1)]
+        return model.classes_[svm_decision_values(model, scores).argmax(axis=1)]
     return model.classes_[_votes(scores > 0, len(model.classes_)).argmax(axis=1)]
 
 
-def _decision_values(model: Any, scores: Floats) -> Floats:
+def svm_decision_values(model: Any, scores: Floats) -> Floats:
     """Return what ``decision_function`` returns, from the scores of pairs of classes."""
     n_classes = len(model.classes_)
     if n_classes == 2:
@@ -213,7 +213,7 @@ def _votes(first_wins: Bools, n_classes: int) -> Floats:
     return votes
 
 
-def _ridge_kernel(model: Any, rows: Any) -> Floats:
+def ridge_kernel(model: Any, rows: Any) -> Floats:
     """Return the kernel between rows and the training rows of a kernel ridge model."""
     if callable(model.kernel):
         params = model.kernel_params or {}

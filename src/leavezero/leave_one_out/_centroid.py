@@ -4,35 +4,30 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.neighbors import NearestCentroid
 
-from leavezero._typing import AnyArray, Bools, Floats, Ints, Table
+from leavezero._typing import Bools, Floats, Ints
 from leavezero.leave_one_out._class_scores import class_predictions, loo_class_totals, singletons
-from leavezero.leave_one_out._loo_method import LeaveOneOutMethod, LOOPredictions
+from leavezero.leave_one_out._loo_method import LOOPredictions
 from leavezero.leave_one_out._training_data import (
+    OneTargetMethod,
+    TrainingData,
     check_statistic,
-    class_codes,
-    reject_weights,
-    training_rows,
+    to_dense,
 )
 
 
-class NearestCentroidMethod(LeaveOneOutMethod):
+class NearestCentroidMethod(OneTargetMethod):
     """Exact leave-one-out of NearestCentroid: means or medians, shrinkage and any priors."""
 
     name = "nearest centroid"
     estimator_types = (NearestCentroid,)
+    takes_weights = False
 
-    def _predict(
-        self, model: Any, X: Table, y: AnyArray, sample_weight: Floats | None
-    ) -> LOOPredictions:
-        reject_weights(model, sample_weight)
-        rows = training_rows(model, X)
-        rows = rows.toarray() if sparse.issparse(rows) else rows  # as the fit itself does
-        codes = class_codes(model, y, len(rows))
+    def _predict_rows(self, model: Any, data: TrainingData) -> LOOPredictions:
+        rows = to_dense(data.X)  # as the fit itself does
         origin = rows.mean(axis=0)  # sums of squares stay small
-        moments = _class_moments(model, rows - origin, codes)
+        moments = _class_moments(model, rows - origin, data.y)
         spread = moments.spread()
         check_statistic(model, "within_class_std_dev_", spread)
         variances = 1.0 / moments.counts - 1.0 / len(rows)
@@ -175,6 +170,3 @@ def _shrink(
     steps = (centroids - mean) / units
     shrunk = np.sign(steps) * np.maximum(np.abs(steps) - model.shrink_threshold, 0.0)
     return np.asarray(mean + units * shrunk)
-
-
-METHODS = (NearestCentroidMethod(),)

@@ -203,6 +203,3 @@ def _combine(model: Any, values: AnyArray) -> dict[str, AnyArray]:
     ):
         votes[np.arange(len(codes)), codes] += weight
     return {"predict": model.classes_[votes.argmax(axis=1)]}
-
-
-METHODS = (PipelineMethod(), VotingMethod())

@@ -257,6 +257,3 @@ def _check_rows(model: Any, X: Table, targets: AnyArray) -> None:
 
 def _dense(rows: Table) -> Floats:
     return np.asarray(rows.toarray() if sparse.issparse(rows) else rows, dtype=np.float64)
-
-
-METHODS = (NeighborsMethod(),)

@@ -278,6 +278,3 @@ def _without_own_class(scores: Floats, codes: Ints) -> Bools:
         return np.asarray(~alone)
     scores[alone, codes[alone]] = np.finfo(scores.dtype).min
     return np.ones(len(codes), dtype=bool)
-
-
-METHODS = (RidgeMethod(), RidgeClassifierMethod())
