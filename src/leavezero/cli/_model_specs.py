@@ -30,9 +30,11 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from skrub import tabular_pipeline
 
 from leavezero._typing import AnyArray
-from leavezero.cli._messages import BASELINE, TableError, did_you_mean
+from leavezero.cli._output import TableError, check_name
 
 Grid = Mapping[str, Sequence[Any]]
+
+BASELINE = "baseline"  # name of the model that ignores the features
 
 _C = (0.01, 0.1, 1.0, 10.0, 100.0)
 _SVM_GRID: Grid = {"C": (0.1, 1.0, 10.0, 100.0), "gamma": ("scale", 0.01, 0.1)}
@@ -114,10 +116,7 @@ def build_candidates(
     }
     chosen, notices = dict(own or {}), []
     for name in models or (() if own else known):
-        if name not in known:
-            raise TableError(
-                f"--models must name models, got {name!r}. {did_you_mean(name, list(known))}"
-            )
+        check_name(name, known, "--models must name models")
         limit = known[name].max_rows
         if not models and limit is not None and len(y) > limit:
             notices.append(
