@@ -133,8 +133,7 @@ class GaussianAugmenter(ClassConditionalAugmenter):
 
     No generated row depends on a single training row, so memorizing is not rewarded. A class that
     is not one ellipsoidal cluster is generated as one, and rigid models score too well. At most
-    5,000 rows per class are used for fitting. A class of one row is copied, with a warning. For a
-    regression target, features and target are generated jointly.
+    5,000 rows per class are used for fitting. A class of one row is copied, with a warning.
 
     Examples
     --------
