@@ -45,8 +45,7 @@ class ValidationSet:
     --------
     >>> import numpy as np
     >>> from leavezero.augment import ValidationSet
-    >>> validation_set = ValidationSet(np.zeros((3, 2)), np.array(["a", "b", "a"]))
-    >>> len(validation_set)
+    >>> len(ValidationSet(np.zeros((3, 2)), np.array(["a", "b", "a"])))
     3
     """
 

@@ -90,9 +90,8 @@ class SoftLabeled(AugmenterWrapper):
         self._require("n_folds", is_count(self.n_folds, least=2), "be an int of at least 2")
         models = self.label_models
         is_list = isinstance(models, list | tuple) and len(models) > 0
-        self._require(
-            "label_models", is_list or models == "auto", 'be "auto" or a list of estimators'
-        )
+        is_valid = is_list or models == "auto"
+        self._require("label_models", is_valid, 'be "auto" or a list of estimators')
 
     def _fit_models(self, X: Table, groups: Ints | None, root: np.random.SeedSequence) -> int:
         if self._target.kind == "combinations":

@@ -95,14 +95,14 @@ class TableAugmenter(BaseAugmenter):
         """Return X encoded as numbers with its codec, or an array of documents and None."""
         if is_text(X):
             return np.asarray(X, dtype=object), None
-        if is_polars(X) or (is_pandas(X) and not _is_numeric(X)):
+        if is_polars(X) or (is_pandas(X) and any(d.kind not in "iuf" for d in X.dtypes)):
             validate_data(self, X, skip_check_array=True)
             return self._encoded(X)
         try:
             checked = validate_data(self, X, ensure_all_finite=False, accept_sparse="csr")
         except ValueError:
-            objects = None if sparse.issparse(X) else np.asarray(X, dtype=object)
-            if objects is None or objects.ndim != 2 or not _has_strings(objects):
+            objects = np.asarray(X, dtype=object)  # without dimensions for a sparse matrix
+            if objects.ndim != 2 or not any(isinstance(cell, str) for cell in objects.ravel()):
                 raise
             self.n_features_in_ = objects.shape[1]
             return self._encoded(objects)
@@ -303,14 +303,3 @@ def some_rows(n_rows: int, limit: int | None, rng: np.random.Generator) -> Ints:
     if limit is None or n_rows <= limit:
         return np.arange(n_rows)
     return np.sort(rng.choice(n_rows, size=limit, replace=False))
-
-
-def _is_numeric(frame: Any) -> bool:
-    return all(
-        getattr(dtype, "kind", "O") in "iuf" and not hasattr(dtype, "categories")
-        for dtype in frame.dtypes
-    )
-
-
-def _has_strings(objects: AnyArray) -> bool:
-    return any(isinstance(cell, str) for cell in objects.ravel())

@@ -126,7 +126,7 @@ class ResamplerAugmenter(BaseAugmenter):
         if "sampling_strategy" in params:
             # At least twice the rows: adaptive over-samplers add none if few are requested.
             totals = self._counts + np.maximum(sizes, self._counts)
-            strategy = {plain(k): int(n) for k, n in zip(self.classes_, totals, strict=True)}
+            strategy = dict(zip(self.classes_.tolist(), totals.tolist(), strict=True))
             resampler.set_params(sampling_strategy=strategy)
         if "random_state" in params:
             resampler.set_params(random_state=integer_seed(root, "resampler"))
