@@ -96,10 +96,11 @@ class ValidationSet:
     @staticmethod
     def concatenate(parts: "Sequence[ValidationSet]") -> "ValidationSet":
         """Concatenate validation sets of one augmenter."""
-        fields = {name: [getattr(part, name) for part in parts] for name in vars(parts[0])}
-        return ValidationSet(
-            **{name: None if v[0] is None else stack_rows(v) for name, v in fields.items()}
-        )
+        fields: dict[str, Any] = {}
+        for name, first in vars(parts[0]).items():
+            values = [getattr(part, name) for part in parts]
+            fields[name] = None if first is None else stack_rows(values)
+        return ValidationSet(**fields)
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,6 +150,7 @@ class Target:
         """Return codes or numbers in the format of y; numbers are clipped to their bounds."""
         if self.labels is not None:
             return self.labels[codes]
+        assert self.numbers is not None
         numbers = clip(numbers, natural_bounds(self.numbers))
         return (numbers if self.n_outputs else numbers[:, 0]).astype(self.dtype)
 
@@ -337,12 +339,12 @@ def fit_clone(
 
 def is_count(value: Any, least: int = 1) -> bool:
     """Return True for an integer that is not too small."""
-    return isinstance(value, Integral) and not isinstance(value, bool) and value >= least
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least
 
 
 def is_positive(value: Any) -> bool:
     """Return True for a positive finite number."""
-    return isinstance(value, Real) and not isinstance(value, bool) and 0 < value < np.inf
+    return isinstance(value, Real) and not isinstance(value, bool) and 0 < float(value) < np.inf
 
 
 def _check_weights(sample_weight: AnyArray | None, n_rows: int, owner: str) -> Floats | None:

@@ -75,7 +75,8 @@ class LabeledOnly(_PartlyLabeledAugmenter):
         rows = np.flatnonzero(self._labeled)
         seed = integer_seed(seed_sequence(self.random_state), "augmenter")
         X = take_rows(X if hasattr(X, "shape") else np.asarray(X), rows)
-        weight, groups = (None if v is None else v[rows] for v in (weight, groups))
+        weight = None if weight is None else weight[rows]
+        groups = None if groups is None else groups[rows]
         self.augmenter_ = fit_clone(
             self.augmenter, X, np.asarray(y)[rows], weight, groups, seed=seed
         )

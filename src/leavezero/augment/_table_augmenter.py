@@ -209,7 +209,7 @@ class ClassConditionalAugmenter(TableAugmenter):
     True
     """
 
-    min_rows: ClassVar[int] = 1  # of a class; a warning says that smaller ones are copied
+    min_rows: ClassVar[int] = 1  # of a class; smaller ones are copied, with a warning
     max_rows: ClassVar[int | None] = None  # per class, for fitting; None for all
     keeps_rows: ClassVar[bool] = True  # False if sampling does not need the training rows
 

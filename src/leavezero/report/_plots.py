@@ -58,9 +58,8 @@ def plot_scores(candidates: Sequence[Record], metric: str, ax: Any = None, **kwa
     labels = [plain_label(candidate["label"], 55) for candidate in candidates]
     ax.set_yticks(positions - 0.15, labels, ha="left", va="bottom")
     ax.tick_params(axis="y", length=0, pad=-1)
-    ax.set_ylim(len(candidates) - 0.5, -0.9)
     ax.grid(visible=False, axis="y")
-    ax.set_xlabel(plain_label(metric))
+    ax.set(xlabel=plain_label(metric), ylim=(len(candidates) - 0.5, -0.9))
     return ax
 
 
@@ -145,8 +144,8 @@ def plot_comparison(comparison: Record, ax: Any = None) -> Any:
     ----------
     comparison : mapping
         "metric", "searches" (two mappings with "name" and "label", leave-zero-out first) and
-        "candidates", each with "test_score" and, for ``name`` in "leave_zero_out" and
-        "cross_validation", ``name + "_score"`` and ``"selected_by_" + name``.
+        "candidates", each with "test_score" and, for "leave_zero_out" and "cross_validation",
+        ``name + "_score"`` and ``"selected_by_" + name``.
     ax : matplotlib Axes or None, default=None
         Drawn on and returned; None creates a figure with pyplot.
 
@@ -172,8 +171,8 @@ def plot_comparison(comparison: Record, ax: Any = None) -> Any:
         style |= {"edgecolors": COLORS["ink"], "zorder": 3}
         ax.scatter(scores[selected], test[selected], s=80, label=label, **style)
     mark_diagonal(ax, label="equal scores")
-    ax.set_xlabel(plain_label(f"{comparison['metric']} by either method"))
-    ax.set_ylabel("score on held-out rows")
+    label = plain_label(f"{comparison['metric']} by either method")
+    ax.set(xlabel=label, ylabel="score on held-out rows")
     ax.figure.legend(loc="outside upper left", frameon=False)
     return ax
 

@@ -25,6 +25,7 @@ from leavezero.report._plots import (
 WIDTH = 360  # pixels; a phone shows it unscaled
 MAX_INTERVALS, MAX_LINES, MAX_POINTS, MAX_PARAMS, MAX_CELLS = 15, 300, 1_000, 8, 16
 _PIXELS_PER_INCH = 96
+_LINK = "{http://www.w3.org/1999/xlink}href"
 _STYLE = {
     "axes.axisbelow": True,
     "axes.edgecolor": COLORS["line"],
@@ -108,9 +109,8 @@ def _compact(svg: str, label: str, size: tuple[float, float], themed: bool) -> s
             parent.remove(style)
         if parent.tag == "g":
             parent.attrib.pop("id", None)
-        for name in list(parent.attrib):
-            if name.endswith("}href"):  # xlink:href, whose namespace HTML does not need
-                parent.set("href", parent.attrib.pop(name))
+        if _LINK in parent.attrib:  # HTML does not need the namespace
+            parent.set("href", parent.attrib.pop(_LINK))
         if "d" in parent.attrib:
             parent.set("d", " ".join(parent.attrib["d"].split()))
         if themed and "style" in parent.attrib:
