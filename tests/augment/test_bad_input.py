@@ -84,7 +84,7 @@ class AddsOneClass:
         (FunctionAugmenter(3), X, Y, "function of FunctionAugmenter must be callable"),
         (ImageAugmenter((2,)), X, Y, r"image_shape of ImageAugmenter must be \(height, width\)"),
         (ImageAugmenter((1, 2), ["spin"]), X, Y, "transforms of ImageAugmenter must be callables"),
-        (ImageAugmenter((3, 2)), X, Y, r"has rows of shape \(2,\), and image_shape is \(3, 2\)"),
+        (ImageAugmenter((3, 2)), X, Y, r"has images of shape \(2,\), and image_shape is \(3, 2\)"),
         (
             ImageAugmenter((3, 2)),
             np.zeros((20, 2, 2)),

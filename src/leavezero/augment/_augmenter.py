@@ -45,8 +45,7 @@ class ValidationSet:
     --------
     >>> import numpy as np
     >>> from leavezero.augment import ValidationSet
-    >>> validation_set = ValidationSet(np.zeros((3, 2)), np.array(["a", "b", "a"]))
-    >>> len(validation_set)
+    >>> len(ValidationSet(np.zeros((3, 2)), np.array(["a", "b", "a"])))
     3
     """
 
@@ -80,7 +79,7 @@ class ValidationSet:
         return ValidationSet(fields["y"], **fields)
 
     def source_means(self, values: AnyArray) -> Floats:
-        """Return for each row the mean of a training-row value over its source rows; 1 without."""
+        """Return for each row the mean of a training-row value over its source rows; 1 if none."""
         if self.source_rows is None:
             return np.ones(len(self))
         used = self.source_rows >= 0
@@ -97,10 +96,11 @@ class ValidationSet:
     @staticmethod
     def concatenate(parts: "Sequence[ValidationSet]") -> "ValidationSet":
         """Concatenate validation sets of one augmenter."""
-        fields = {name: [getattr(part, name) for part in parts] for name in vars(parts[0])}
-        return ValidationSet(
-            **{name: None if v[0] is None else stack_rows(v) for name, v in fields.items()}
-        )
+        fields: dict[str, Any] = {}
+        for name, first in vars(parts[0]).items():
+            values = [getattr(part, name) for part in parts]
+            fields[name] = None if first is None else stack_rows(values)
+        return ValidationSet(**fields)
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,6 +150,7 @@ class Target:
         """Return codes or numbers in the format of y; numbers are clipped to their bounds."""
         if self.labels is not None:
             return self.labels[codes]
+        assert self.numbers is not None
         numbers = clip(numbers, natural_bounds(self.numbers))
         return (numbers if self.n_outputs else numbers[:, 0]).astype(self.dtype)
 
@@ -222,7 +223,7 @@ class BaseAugmenter(BaseEstimator, ABC):
         sample_weight: AnyArray | None = None,
         groups: AnyArray | None = None,
     ) -> Self:
-        """Learn from the training data how to generate rows.
+        """Learn from the training data how to generate rows, and return self.
 
         Parameters
         ----------
@@ -234,19 +235,14 @@ class BaseAugmenter(BaseEstimator, ABC):
             Rows are generated from a training row in proportion to its weight.
         groups : array of shape (n_samples,) or None
             Rows of different groups are never mixed.
-
-        Returns
-        -------
-        self
         """
         self._check_parameters()
         self._target = self._encode_target(y)
         check_consistent_length(X, y, groups)
-        owner, weight = type(self).__name__, None
+        owner = type(self).__name__
         if not self.takes_metadata and (sample_weight is not None or groups is not None):
             raise ValueError(f"{owner} supports neither sample_weight nor groups.")
-        if sample_weight is not None:
-            weight = _check_weights(sample_weight, count_rows(y), owner)
+        weight = _check_weights(sample_weight, count_rows(y), owner)
         codes = None if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
         if self._target.kind == "classes":
             self.classes_: AnyArray = np.asarray(self._target.labels)
@@ -255,7 +251,7 @@ class BaseAugmenter(BaseEstimator, ABC):
         return self
 
     def sample(self, n_samples: int, random_state: RandomState = None) -> ValidationSet:
-        """Generate a validation set.
+        """Return a generated :class:`ValidationSet`.
 
         Parameters
         ----------
@@ -263,10 +259,6 @@ class BaseAugmenter(BaseEstimator, ABC):
             The number of rows.
         random_state : int, RandomState, Generator or None
             Pass an int for reproducible rows.
-
-        Returns
-        -------
-        ValidationSet
         """
         check_is_fitted(self)
         if not is_count(n_samples):
@@ -311,10 +303,8 @@ class AugmenterWrapper(BaseAugmenter):
 
     Attributes
     ----------
-    augmenter_ : augmenter
-        The fitted augmenter.
-    n_fits_ : int
-        The number of fitted models.
+    augmenter_, n_fits_ : augmenter and int
+        The fitted augmenter, and the number of fitted models.
 
     Examples
     --------
@@ -331,8 +321,7 @@ class AugmenterWrapper(BaseAugmenter):
         seed = integer_seed(root, "augmenter")
         self.augmenter_ = fit_clone(self.augmenter, X, y, weight, groups, seed=seed)
         self._featurizer = Featurizer().fit(X)
-        n_fits = self._fit_models(X, groups, root)
-        self.n_fits_ = n_fits + getattr(self.augmenter_, "n_fits_", 0)
+        self.n_fits_ = getattr(self.augmenter_, "n_fits_", 0) + self._fit_models(X, groups, root)
 
     @abstractmethod
     def _fit_models(self, X: Table, groups: Ints | None, root: np.random.SeedSequence) -> int:
@@ -350,15 +339,17 @@ def fit_clone(
 
 def is_count(value: Any, least: int = 1) -> bool:
     """Return True for an integer that is not too small."""
-    return isinstance(value, Integral) and not isinstance(value, bool) and value >= least
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least
 
 
 def is_positive(value: Any) -> bool:
     """Return True for a positive finite number."""
-    return isinstance(value, Real) and not isinstance(value, bool) and 0 < value < np.inf
+    return isinstance(value, Real) and not isinstance(value, bool) and 0 < float(value) < np.inf
 
 
-def _check_weights(sample_weight: AnyArray, n_rows: int, owner: str) -> Floats:
+def _check_weights(sample_weight: AnyArray | None, n_rows: int, owner: str) -> Floats | None:
+    if sample_weight is None:
+        return None
     weights = np.asarray(sample_weight, dtype=np.float64)
     if weights.shape != (n_rows,) or not np.isfinite(weights).all() or (weights < 0).any():
         raise ValueError(

@@ -57,12 +57,11 @@ class BiasCorrected(AugmenterWrapper):
     Attributes
     ----------
     reference_models_ : ReferenceModels
-        The reference models and their leave-one-out predictions.
+        The reference models and their leave-one-out predictions for at most 1,000 training rows.
 
     Notes
     -----
-    The target is one column of classes. Only scores of predicted labels are corrected, such as
-    accuracy and balanced accuracy. Reference models are fitted to at most 1,000 training rows.
+    The target is one column of classes, and only scores of predicted labels are corrected.
 
     Examples
     --------
@@ -85,11 +84,8 @@ class BiasCorrected(AugmenterWrapper):
                 "BiasCorrected requires one column of classes as y, and a table that is neither "
                 "sparse nor text. Use SoftLabeled."
             )
-        if groups is not None:
-            raise ValueError(
-                "BiasCorrected does not support groups: other rows of its group would remain if a "
-                "row is left out. Use SoftLabeled."
-            )
+        if groups is not None:  # other rows of its group would remain if a row is left out
+            raise ValueError("BiasCorrected does not support groups. Use SoftLabeled.")
         rows = some_rows(len(self._target), MAX_ROWS, stream(root, "rows"))
         seed = integer_seed(root, "references")
         codes = self._target.codes[rows]
@@ -113,8 +109,6 @@ class ReferenceModels:
         The class codes of the rows that the models were fitted to.
     loo_predictions : array of shape (n_rows, n_models)
         The leave-one-out, out-of-bag or cross-validation predictions for these rows.
-    n_fits : int
-        The number of fits.
 
     Examples
     --------

@@ -26,10 +26,9 @@ REG_COVAR = 0.02  # added to the variances of columns of variance one: keeps dup
 
 @dataclass(frozen=True, eq=False)
 class ShrunkGaussian:
-    """A Gaussian whose covariance is shrunk to a multiple of the identity (Ledoit, Wolf 2004).
+    """A Gaussian of covariance ``factor.T @ factor + noise * I``, shrunk (Ledoit, Wolf 2004).
 
-    The covariance is ``factor.T @ factor + noise * I``. It is never computed, so that memory and
-    time are linear in the number of columns if there are fewer rows than columns.
+    The covariance is never computed: with few rows, time is linear in the number of columns.
     """
 
     mean: Floats
@@ -133,8 +132,7 @@ class GaussianAugmenter(ClassConditionalAugmenter):
 
     No generated row depends on a single training row, so memorizing is not rewarded. A class that
     is not one ellipsoidal cluster is generated as one, and rigid models score too well. At most
-    5,000 rows per class are used for fitting. A class of one row is copied, with a warning. For a
-    regression target, features and target are generated jointly.
+    5,000 rows per class are used for fitting. A class of one row is copied, with a warning.
 
     Examples
     --------

@@ -29,7 +29,7 @@ class _Mixup(ClassConditionalAugmenter):
 
 
 class LabelInvariantMixup(_Mixup):
-    """Mix two training rows of a class and keep its label (Li et al. 2020, Algorithm 2).
+    """Mix two training rows of a class and keep its label (arXiv:2012.13309, Algorithm 2).
 
     Each generated row is ``weight * x_j + (1 - weight) * x_k`` for two different training rows j
     and k of one class and ``weight`` from Beta(alpha, alpha). The rows are close to the training
@@ -43,16 +43,10 @@ class LabelInvariantMixup(_Mixup):
 
     Notes
     -----
-    A row is never paired with itself, unless it is the only one of its class: then it is copied
-    and a warning names the class. A category, and a value that is missing in one of the two rows,
-    is copied from row j with probability ``weight``, else from row k. Integers stay integers. For
-    a regression target, row k is among the nearest rows in the order of y (a tenth of all rows,
-    at least five, on either side), and the targets are mixed with the same weight.
-
-    References
-    ----------
-    W. Li, C. Geng, S. Chen. Leave Zero Out: Towards a No-Cross-Validation Approach for Model
-    Selection. arXiv:2012.13309, 2020.
+    The only row of a class is copied, with a warning. A category, and a value that is missing in
+    one of the two rows, is copied from row j with probability ``weight``, else from row k. Integers
+    stay integers. For a regression target, row k is among the nearest rows in the order of y (a
+    tenth of all rows, at least five, on either side), and targets are mixed with the same weight.
 
     Examples
     --------
@@ -99,10 +93,9 @@ class LabelInvariantMixup(_Mixup):
 class NeighborMixup(_Mixup):
     """Mix each training row with its nearest neighbor of the same class.
 
-    This is the mix-up of the authors' published code: all training rows are used in turn, the
-    partner is the nearest row of the class, and the weight is uniform. Flexible models are favored
-    more than by :class:`LabelInvariantMixup`. Distances use standardized columns (unlike the
-    published code), and different categories have distance 1.
+    This is the mix-up of the authors' published code: all training rows are used in turn, and the
+    weight is uniform. Flexible models are favored more than by :class:`LabelInvariantMixup`.
+    Columns are standardized (unlike the published code), different categories have distance 1.
 
     Parameters
     ----------

@@ -53,18 +53,16 @@ class SoftLabeled(AugmenterWrapper):
 
     Attributes
     ----------
-    label_models_ : list of estimators
-        The label models, not fitted.
-    label_weights_ : array of shape (n_label_models,)
-        The weight of each label model: for classes the mixture weights of maximum held-out
-        likelihood, for regression by held-out squared error.
+    label_models_, label_weights_ : list of estimators and array
+        The label models, not fitted, and their weights: mixture weights of maximum held-out
+        likelihood for classes, by held-out squared error for regression.
 
     Notes
     -----
     If the source rows of a row are in several folds, it gets the mean over the models of these
-    folds, each of which was fitted without one of the source rows. The hard labels ``y`` are
-    sampled from the probabilities. For a regression target, y is the prediction plus the residual
-    of a random held-out row. Label models are fitted to at most 2,000 training rows.
+    folds. The hard labels ``y`` are sampled from the probabilities. For a regression target, y is
+    the prediction plus the residual of a random held-out row. Label models are fitted to at most
+    2,000 training rows.
 
     Examples
     --------
@@ -92,9 +90,8 @@ class SoftLabeled(AugmenterWrapper):
         self._require("n_folds", is_count(self.n_folds, least=2), "be an int of at least 2")
         models = self.label_models
         is_list = isinstance(models, list | tuple) and len(models) > 0
-        self._require(
-            "label_models", is_list or models == "auto", 'be "auto" or a list of estimators'
-        )
+        is_valid = is_list or models == "auto"
+        self._require("label_models", is_valid, 'be "auto" or a list of estimators')
 
     def _fit_models(self, X: Table, groups: Ints | None, root: np.random.SeedSequence) -> int:
         if self._target.kind == "combinations":
@@ -162,12 +159,11 @@ class CrossFitted:
     ) -> "CrossFitted":
         """Cross-fit label models, and weight them by their held-out predictions."""
         n_classes = 0 if numbers is not None else int(codes.max()) + 1
+        width = n_classes if numbers is None else numbers.shape[1]
         target: AnyArray = codes if numbers is None else numbers
-        target = target[:, 0] if target.ndim == 2 and target.shape[1] == 1 else target
+        target = target[:, 0] if numbers is not None and width == 1 else target
         models: list[list[Any]] = []
-        held_out = np.empty(
-            (len(label_models), len(codes), n_classes if numbers is None else numbers.shape[1])
-        )
+        held_out = np.empty((len(label_models), len(codes), width))
         for label_model, predicted in zip(label_models, held_out, strict=True):
             models.append([])
             for fold in range(int(folds.max()) + 1):

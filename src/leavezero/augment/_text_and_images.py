@@ -79,10 +79,9 @@ class TextAugmenter(ClassConditionalAugmenter):
 class ImageAugmenter(ClassConditionalAugmenter):
     """Transform random training images of each class.
 
-    The transformations are those that the paper names in addition to mix-up: geometric
-    (``"shift"``, ``"rotate"``, ``"zoom"``), color (``"brightness"``, ``"contrast"``), information
-    dropping (``"dropout"``) and random erasing (``"erase"``). They must not change the label: a 6
-    that is rotated too far is a 9, so rotations are small.
+    The transformations are those that the paper names in addition to mix-up: "shift", "rotate",
+    "zoom", "brightness", "contrast", "dropout" (of pixels) and "erase" (a rectangle). They must
+    not change the label: a 6 that is rotated too far is a 9, so rotations are small.
 
     Parameters
     ----------
@@ -90,8 +89,7 @@ class ImageAugmenter(ClassConditionalAugmenter):
         Height and width, and the number of channels if there are several.
     transforms : list of str and callables, default=("shift", "rotate", "brightness", "erase")
         Applied in this order, each with a random strength per image. A callable takes one image
-        of shape ``image_shape`` and returns one of the same shape, as the pipelines of
-        Albumentations and torchvision do.
+        and returns one of the same shape, as the pipelines of torchvision do.
 
     Notes
     -----
@@ -131,8 +129,8 @@ class ImageAugmenter(ClassConditionalAugmenter):
         n_pixels = (int(np.prod(shape)),)
         if self._shape not in (shape, n_pixels):
             raise ValueError(
-                f"X given to ImageAugmenter has rows of shape {self._shape}, and image_shape is "
-                f"{shape}. Rows of flat images have shape {n_pixels}."
+                f"X given to ImageAugmenter has images of shape {self._shape}, and image_shape is "
+                f"{shape}. Flat images have shape {n_pixels}."
             )
         flat = X if len(self._shape) == 1 else np.reshape(X, (-1, *n_pixels))
         values, codec = super()._read_table(flat)
@@ -141,6 +139,8 @@ class ImageAugmenter(ClassConditionalAugmenter):
 
     def _sample(self, n_samples: int, root: np.random.SeedSequence) -> ValidationSet:
         sample = super()._sample(n_samples, root)
+        if len(self._shape) == 1:
+            return sample
         return replace(sample, X=sample.X.reshape(n_samples, *self._shape))
 
     def _fit_class(self, one: ClassRows) -> None:

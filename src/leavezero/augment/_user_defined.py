@@ -68,9 +68,8 @@ class ResamplerAugmenter(BaseAugmenter):
     """Use the rows that an over-sampler adds to the training data.
 
     Any object with ``fit_resample(X, y)`` whose result starts with the training rows can be used,
-    such as SMOTE, SMOTENC and ADASYN of imbalanced-learn. All classes are over-sampled, not only
-    the small ones, and only the added rows are used. The rows of SMOTE lie between neighbors of a
-    class and favor flexible models, as those of :class:`NeighborMixup` do.
+    such as SMOTE, SMOTENC and ADASYN of imbalanced-learn. All classes are over-sampled, and only
+    the added rows are used. SMOTE favors flexible models, as :class:`NeighborMixup` does.
 
     Parameters
     ----------
@@ -113,12 +112,8 @@ class ResamplerAugmenter(BaseAugmenter):
         n_rows = len(self._y)
         X_new, y_new = take_rows(X, slice(n_rows, None)), np.asarray(y)[n_rows:]
         rng = stream(root, "rows")
-        chosen = np.concatenate(
-            [
-                self._choose(np.flatnonzero(y_new == label), int(size), label, rng)
-                for label, size in zip(self.classes_, sizes, strict=True)
-            ]
-        )
+        pairs = zip(self.classes_, sizes, strict=True)
+        chosen = np.concatenate([self._choose(y_new, *pair, rng) for pair in pairs])
         chosen = chosen[stream(root, "order").permutation(n_samples)]
         return ValidationSet(take_rows(X_new, chosen), y_new[chosen])
 
@@ -131,14 +126,15 @@ class ResamplerAugmenter(BaseAugmenter):
         if "sampling_strategy" in params:
             # At least twice the rows: adaptive over-samplers add none if few are requested.
             totals = self._counts + np.maximum(sizes, self._counts)
-            strategy = {plain(k): int(n) for k, n in zip(self.classes_, totals, strict=True)}
+            strategy = dict(zip(self.classes_.tolist(), totals.tolist(), strict=True))
             resampler.set_params(sampling_strategy=strategy)
         if "random_state" in params:
             resampler.set_params(random_state=integer_seed(root, "resampler"))
         return resampler
 
-    def _choose(self, rows: Ints, size: int, label: Any, rng: np.random.Generator) -> Ints:
+    def _choose(self, y_new: AnyArray, label: Any, size: int, rng: np.random.Generator) -> Ints:
         """Choose new rows of a class, with replacement if there are too few."""
+        rows = np.flatnonzero(y_new == label)
         if size and not len(rows):
             raise ValueError(
                 f"{self.resampler!r} returned no new rows of class {plain(label)!r}. Use an "
@@ -150,7 +146,7 @@ class ResamplerAugmenter(BaseAugmenter):
 
 
 class FixedValidationSet(BaseAugmenter):
-    """Use a fixed validation set instead of generated rows.
+    """Use a fixed validation set instead of generated rows; a search scores each row once.
 
     Parameters
     ----------
@@ -160,12 +156,6 @@ class FixedValidationSet(BaseAugmenter):
         Their target.
     sample_weight : array or None, default=None
         The weight of each row.
-
-    Attributes
-    ----------
-    n_rows_ : int
-        The number of rows of the validation set. A search scores each of them once, whatever its
-        ``n_replicates`` and ``validation_size``.
 
     Examples
     --------
