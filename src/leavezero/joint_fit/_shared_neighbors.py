@@ -51,7 +51,7 @@ class SharedNeighbors(JointFit):
         """Fit one model; the others share its training rows and its tree."""
         first, n_rows = None, count_rows(X)
         for estimator in estimators:
-            if not _builds_same_index(estimator, n_rows):
+            if not builds_same_index(estimator, n_rows):
                 fit_plainly(estimator, X, y, sample_weight)
             elif first is None:
                 first = fit_plainly(estimator, X, y, sample_weight)
@@ -68,7 +68,7 @@ class SharedNeighbors(JointFit):
         sharing = [
             index
             for index, model in enumerate(fitted.models)
-            if model.n_neighbors <= n_rows and _builds_same_index(model, n_rows)
+            if model.n_neighbors <= n_rows and builds_same_index(model, n_rows)
         ]
         if not sharing:
             return None
@@ -141,7 +141,7 @@ class _Neighbors:
         return np.asarray(np.einsum("ij,ij->i", values, values))
 
 
-def _builds_same_index(model: Any, n_rows: int) -> bool:
+def builds_same_index(model: Any, n_rows: int) -> bool:
     """Return False for large k: from half of the rows on, algorithm="auto" builds no tree."""
     return model.algorithm != "auto" or model.n_neighbors < n_rows // 2
 

@@ -89,13 +89,11 @@ def size_reason(model: Any, X: Any, n_scores: int = 1) -> str | None:
 
 
 def rotate_to_square(X: Any, coef: Floats) -> tuple[Floats, Floats]:
-    """Return dense rows with at most as many columns as rows, and coefficients for them.
+    """Return wide rows with as many columns as their rank, and coefficients for them.
 
-    Wide rows are rotated such that all inner products and scores are kept, which leaves a squared
-    penalty unchanged: the new columns are the pivoted Cholesky factor of XX'.
+    All inner products and scores are kept, which leaves a squared penalty unchanged: the new
+    columns are the pivoted Cholesky factor of XX'.
     """
-    if X.shape[1] <= X.shape[0]:
-        return to_dense(X), coef
     factor, order, rank, _ = linalg.lapack.dpstrf(to_dense(X @ X.T), lower=1)
     order, factor = order - 1, np.tril(factor)[:, :rank]
     rotated = np.empty_like(factor)

@@ -151,11 +151,10 @@ class SVCMethod(OneTargetMethod):
         svms = list(_pairs(model, codes, weights, dual_coef, scores))
         if _is_too_large(svms):
             return LOOPredictions("approximate", {}, unreliable=TOO_MANY)
-        n_lost = []
+        n_lost = np.zeros(len(svms), dtype=int)
         for pair, svm in enumerate(svms):
-            changes, lost = decision_changes(svm, kernel)
+            changes, n_lost[pair] = decision_changes(svm, kernel)
             scores[svm.rows, pair] -= changes
-            n_lost.append(lost)
         predictions = {
             "predict": svm_labels(model, scores),
             "decision_function": svm_decision_values(model, scores),
@@ -184,7 +183,7 @@ class SVRMethod(OneTargetMethod):
         if _is_too_large([svm]):
             return LOOPredictions("approximate", {}, unreliable=TOO_MANY)
         changes, _ = decision_changes(svm, kernel)
-        reason = _free_vectors_reason(model, [svm], [0], 0.0)
+        reason = _free_vectors_reason(model, [svm], np.zeros(1, dtype=int), 0.0)
         if np.abs(changes).max() > np.ptp(targets):
             reason = "leaving out a row changes its prediction by more than the range of y"
         return LOOPredictions("approximate", {"predict": scores - changes}, unreliable=reason)
@@ -263,7 +262,7 @@ def _regression(model: Any, dual_coef: Floats, bounds: Floats, residuals: Floats
 
 
 def _free_vectors_reason(
-    model: Any, svms: Sequence[BinarySVM], n_lost: Sequence[int], error: float
+    model: Any, svms: Sequence[BinarySVM], n_lost: Ints, error: float
 ) -> str | None:
     """Return why few free support vectors make the predictions unreliable.
 
