@@ -35,8 +35,7 @@ class PipelineMethod(LeaveOneOutMethod):
     def unsupported_reason(self, estimator: Any) -> str | None:
         """Return which step is not supported, and why."""
         for name, step in estimator.steps[:-1]:
-            reason = _target_reason(step)
-            if reason is not None:
+            if (reason := _target_reason(step)) is not None:
                 return f"the step {name!r} {reason}"
         return _part_reason("last step", *estimator.steps[-1])
 

@@ -57,29 +57,16 @@ NORMAL_IQR = 1.34  # interquartile range of a normal distribution in standard de
 
 @dataclass(frozen=True, eq=False)
 class BinarySVM:
-    """A two-class SVM or a regression; one entry per training row of it.
+    """A two-class SVM or a regression; one entry per training row of it."""
 
-    Parameters
-    ----------
-    rows : index in X.
-    dual_coef : signed dual coefficient.
-    free : dual coefficient between zero and its bound.
-    rise_limit, fall_limit : how far the decision value of a row that is not free may rise or fall
-        until it becomes a free support vector; infinite if it never does.
-    margin : how far the decision value may move to the wrong side before the row is misclassified;
-        infinite if it is already, 0 in a regression, where every change counts.
-    upper_bound : of the absolute dual coefficient.
-    distances : from the points where the loss is not differentiable, one column each.
-    """
-
-    rows: Ints
-    dual_coef: Floats
-    free: Bools
-    rise_limit: Floats
-    fall_limit: Floats
-    margin: Floats
-    upper_bound: Floats
-    distances: Floats
+    rows: Ints  # index in X
+    dual_coef: Floats  # signed
+    free: Bools  # dual coefficient between zero and its bound
+    rise_limit: Floats  # how far the decision value of a row that is not free may rise or fall
+    fall_limit: Floats  # until it becomes a free support vector; infinite if it never does
+    margin: Floats  # the fall that misclassifies a row; infinite if it is, 0 in a regression
+    upper_bound: Floats  # of the absolute dual coefficient
+    distances: Floats  # from the points where the loss is not differentiable, one column each
 
     @property
     def n_bounded(self) -> int:
@@ -355,24 +342,18 @@ def _relevant_rows(svm: BinarySVM) -> Ints:
 
 @dataclass(frozen=True, eq=False)
 class _Span:
-    """Spans of an SVM whose rows are sorted as by ``_relevant_rows``.
-
-    With K the kernel of the free vectors, ``half`` is A with A'A = K^-1, ``sums`` K^-1 1 and
-    ``total`` 1'K^-1 1. ``projected`` is A times the kernel of free vectors with the others,
-    ``missing`` one minus the sums of the others' weights in combinations of free vectors.
-    ``own`` is the kernel of each other row with itself.
-    """
+    """Spans of an SVM whose rows are sorted as by ``_relevant_rows``; K is the free kernel."""
 
     svm: BinarySVM
     kernel: SVMKernel
-    half: Floats
-    sums: Floats
-    total: float
-    free_squares: Floats
-    projected: Floats
-    missing: Floats
-    own: Floats
-    other_squares: Floats
+    half: Floats  # A with A'A = K^-1
+    sums: Floats  # K^-1 1
+    total: float  # 1'K^-1 1
+    free_squares: Floats  # squared spans of the free vectors
+    projected: Floats  # A times the kernel of free vectors with the others
+    missing: Floats  # one minus the sums of the others' weights in combinations of free vectors
+    own: Floats  # kernel of each other row with itself
+    other_squares: Floats  # squared spans of the others
 
     @classmethod
     def from_svm(cls, svm: BinarySVM, kernel: SVMKernel) -> "_Span":
