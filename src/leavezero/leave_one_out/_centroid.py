@@ -38,17 +38,14 @@ class NearestCentroidMethod(OneTargetMethod):
 
 @dataclass(frozen=True, eq=False)
 class _Moments:
-    """Counts, means, centroids and sums of squares about the means, by class.
-
-    ``own_centroids`` has the centroid of each row's class without the row.
-    """
+    """Moments by class, and the centroid of each row's class without the row."""
 
     rows: Floats
     codes: Ints
     counts: Ints
     means: Floats
     centroids: Floats
-    squares: Floats
+    squares: Floats  # about the means
     own_centroids: Floats
 
     def _squares_about_centroids(self) -> Floats:
@@ -145,12 +142,12 @@ def _loo_priors(model: Any, codes: Ints, vanished: Bools) -> tuple[Floats, Bools
     """Return the priors without each row, and the rows for which they are equal."""
     n_rows, n_classes = len(codes), len(model.classes_)
     uniform = np.tile(1.0 / (n_classes - vanished)[:, None], (1, n_classes))
-    if isinstance(model.priors, str) and model.priors == "uniform":
-        return uniform, np.ones(n_rows, dtype=bool)
-    if isinstance(model.priors, str):
-        priors = loo_class_totals(codes, np.ones(n_rows), n_classes) / (n_rows - 1)
-    else:
+    if not isinstance(model.priors, str):
         priors = np.tile(model.class_prior_, (n_rows, 1))
+    elif model.priors == "uniform":
+        priors = uniform
+    else:
+        priors = loo_class_totals(codes, np.ones(n_rows), n_classes) / (n_rows - 1)
     return priors, (np.isclose(priors, uniform) | (priors == 0)).all(axis=1)
 
 

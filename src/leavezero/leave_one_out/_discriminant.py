@@ -111,9 +111,8 @@ class LDAMethod(_DiscriminantMethod):
 
 def _lda_covariance(model: Any, moments: _Moments) -> Floats:
     """Return the covariance within classes of the fit on all rows."""
-    if model.solver == "svd" or model.priors is None:
-        weights = np.full(len(moments.counts), 1.0 / len(moments.rows))
-    else:
+    weights = np.full(len(moments.counts), 1.0 / len(moments.rows))
+    if model.solver != "svd" and model.priors is not None:
         weights = model.priors_ / moments.counts
     pooled = np.tensordot(weights, moments.scatters, axes=1)
     shrinkage, n_columns = float(model.shrinkage or 0.0), len(pooled)
@@ -208,8 +207,7 @@ def _lda_scores(model: Any, moments: _Moments, ddof: int | None, code: int) -> t
 class QDAMethod(_DiscriminantMethod):
     """Exact leave-one-out of QDA with ``reg_param`` or fixed shrinkage.
 
-    Rows without which their class would have fewer rows than columns, or a variance below ``tol``,
-    have no prediction: the fit without them fails.
+    Rows without which the fit fails have no prediction.
     """
 
     name = "quadratic discriminant analysis"
@@ -225,11 +223,11 @@ class QDAMethod(_DiscriminantMethod):
             scores[:, code] = -0.5 * ((rotated**2 / values).sum(axis=1) + np.log(values).sum())
             own = moments.codes == code
             scores[own, code], valid[own] = _qda_own_scores(moments, rule, code)
-        if model.priors is not None:
-            return class_predictions(model, scores + np.log(model.priors_), valid)
-        counts = loo_class_totals(moments.codes, np.ones(n_rows), n_classes)
-        scores += np.log(np.maximum(counts, 1.0) / (n_rows - 1))
-        return class_predictions(model, scores, valid)
+        priors = model.priors_
+        if model.priors is None:
+            counts = loo_class_totals(moments.codes, np.ones(n_rows), n_classes)
+            priors = np.maximum(counts, 1.0) / (n_rows - 1)
+        return class_predictions(model, scores + np.log(priors), valid)
 
 
 @dataclass(frozen=True, eq=False)

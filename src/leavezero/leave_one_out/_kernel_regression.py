@@ -112,10 +112,7 @@ def _triangular_inverse(lower: Floats) -> Floats:
 def _check_solution(
     model: Any, fitted: Floats, targets: Floats, penalized: Floats, weights: Floats
 ) -> None:
-    """Raise if W (K a - y) + alpha a is not zero.
-
-    This equation, which the fit solves, holds up to rounding even where the solution does not.
-    """
+    """Raise if W (K a - y) + alpha a, the equation that the fit solves, is not zero."""
     if fitted.shape != targets.shape:
         raise mismatch_error(model, f"y has shape {targets.shape}, not {fitted.shape}")
     residual = weights[:, None] * (fitted - targets) + penalized

@@ -134,11 +134,7 @@ def _with_priors(
 
 @dataclass(frozen=True, eq=False)
 class _Counts:
-    """Sparse X and its sums by class and by class and feature.
-
-    Stored value t is ``values[t]`` in row ``owner[t]`` and column ``columns[t]``; ``removed[t]`` is
-    the value times the weight of its row.
-    """
+    """Sparse X, its sums by class and feature, and the row and the weighted size of each value."""
 
     X: Any
     codes: Ints
@@ -146,8 +142,6 @@ class _Counts:
     by_class: Floats
     by_feature: Floats
     owner: Ints
-    values: Floats
-    columns: Ints
     removed: Floats
 
     def row_sums(self, terms: Floats) -> Floats:
@@ -166,18 +160,18 @@ def _count(model: Any, data: TrainingData) -> _Counts:
     owner = np.repeat(np.arange(n_rows), np.diff(X.indptr))
     removed = X.data * weights[owner]
     by_feature = (members @ X).toarray()
-    return _Counts(X, codes, weights, by_class, by_feature, owner, X.data, X.indices, removed)
+    return _Counts(X, codes, weights, by_class, by_feature, owner, removed)
 
 
 def _multinomial(counts: _Counts, alpha: Floats, model: Any) -> Floats:
     smoothed = counts.by_feature + alpha
     scores = np.asarray(counts.X @ (np.log(smoothed) - np.log(smoothed.sum(axis=1))[:, None]).T)
-    before = counts.by_feature[counts.codes[counts.owner], counts.columns]
-    own = subtract(before, counts.removed) + alpha[counts.columns]
+    before = counts.by_feature[counts.codes[counts.owner], counts.X.indices]
+    own = subtract(before, counts.removed) + alpha[counts.X.indices]
     own_total = counts.by_feature.sum(axis=1)[counts.codes]
     own_total = subtract(own_total, counts.row_sums(counts.removed)) + alpha.sum()
-    own_scores = counts.row_sums(counts.values * np.log(own))
-    own_scores -= counts.row_sums(counts.values) * np.log(own_total)
+    own_scores = counts.row_sums(counts.X.data * np.log(own))
+    own_scores -= counts.row_sums(counts.X.data) * np.log(own_total)
     scores[np.arange(len(scores)), counts.codes] = own_scores
     return scores
 
@@ -220,15 +214,15 @@ def _complement(counts: _Counts, alpha: Floats, model: Any) -> Floats:
     A row changes the scores of all classes but its own.
     """
     others = counts.by_feature.sum(axis=0) - counts.by_feature + alpha
-    lengths, row_removed = counts.row_sums(counts.values), counts.row_sums(counts.removed)
+    lengths, row_removed = counts.row_sums(counts.X.data), counts.row_sums(counts.removed)
     scores = np.empty((len(counts.codes), len(others)))
     for code, smoothed in enumerate(others):
         changes = counts.codes != code
-        before = smoothed[counts.columns]
-        after = subtract(before - alpha[counts.columns], counts.removed * changes[counts.owner])
-        log_after = np.log(after + alpha[counts.columns])
+        before = smoothed[counts.X.indices]
+        after = subtract(before - alpha[counts.X.indices], counts.removed * changes[counts.owner])
+        log_after = np.log(after + alpha[counts.X.indices])
         log_total = np.log(smoothed.sum() - row_removed * changes)
-        scores[:, code] = lengths * log_total - counts.row_sums(counts.values * log_after)
+        scores[:, code] = lengths * log_total - counts.row_sums(counts.X.data * log_after)
         if model.norm:
             change = counts.row_sums(log_after - np.log(before))
             scores[:, code] /= len(smoothed) * log_total - np.log(smoothed).sum() - change

@@ -43,15 +43,11 @@ MAX_EXCESS = 10.0  # times the solver's own tolerance
 
 @dataclass(frozen=True, eq=False)
 class NewtonStep:
-    """Result of :func:`newton_step`.
+    """Result of :func:`newton_step`."""
 
-    ``scores`` are the linear predictors without each row, ``leverages`` those of the rows (1: the
-    row alone determines its score), ``decrement`` is twice the gain of one more step on all rows.
-    """
-
-    scores: Floats
-    leverages: Floats
-    decrement: float
+    scores: Floats  # linear predictors without each row
+    leverages: Floats  # 1: the row alone determines its score
+    decrement: float  # twice the gain of one more step on all rows
 
 
 class NewtonMethod(OneTargetMethod):
@@ -89,13 +85,11 @@ def size_reason(model: Any, X: Any, n_scores: int = 1) -> str | None:
 
 
 def rotate_to_square(X: Any, coef: Floats) -> tuple[Floats, Floats]:
-    """Return dense rows with at most as many columns as rows, and coefficients for them.
+    """Return wide rows with as many columns as their rank, and coefficients for them.
 
-    Wide rows are rotated such that all inner products and scores are kept, which leaves a squared
-    penalty unchanged: the new columns are the pivoted Cholesky factor of XX'.
+    All inner products and scores are kept, which leaves a squared penalty unchanged: the new
+    columns are the pivoted Cholesky factor of XX'.
     """
-    if X.shape[1] <= X.shape[0]:
-        return to_dense(X), coef
     factor, order, rank, _ = linalg.lapack.dpstrf(to_dense(X @ X.T), lower=1)
     order, factor = order - 1, np.tril(factor)[:, :rank]
     rotated = np.empty_like(factor)
@@ -194,15 +188,10 @@ def n_coefs(model: Any) -> int:
 def convergence_reason(model: Any, decrement: float, excess: float) -> str | None:
     """Return "the solver has not converged" or None; raise for rows of another fit.
 
-    Parameters
-    ----------
-    decrement : float
-        Newton decrement per coefficient, twice the gain of one more step on all rows. It is about
-        zero at a solution, and about one on rows of another sample, because the score statistic
-        has a chi-squared distribution.
-    excess : float
-        Gradient relative to the solver's stopping tolerance; 0 if the solver does not use the
-        gradient. If it is large although the solver stopped by itself, the rows are others.
+    ``decrement`` per coefficient is about zero at a solution, and about one on rows of another
+    sample, because the score statistic has a chi-squared distribution. ``excess`` is the gradient
+    relative to the solver's stopping tolerance, 0 if it does not use the gradient. If it is large
+    although the solver stopped by itself, the rows are others.
     """
     if decrement <= MAX_DECREMENT:
         return None

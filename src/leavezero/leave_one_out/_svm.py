@@ -57,29 +57,16 @@ NORMAL_IQR = 1.34  # interquartile range of a normal distribution in standard de
 
 @dataclass(frozen=True, eq=False)
 class BinarySVM:
-    """A two-class SVM or a regression; one entry per training row of it.
+    """A two-class SVM or a regression; one entry per training row of it."""
 
-    Parameters
-    ----------
-    rows : index in X.
-    dual_coef : signed dual coefficient.
-    free : dual coefficient between zero and its bound.
-    rise_limit, fall_limit : how far the decision value of a row that is not free may rise or fall
-        until it becomes a free support vector; infinite if it never does.
-    margin : how far the decision value may move to the wrong side before the row is misclassified;
-        infinite if it is already, 0 in a regression, where every change counts.
-    upper_bound : of the absolute dual coefficient.
-    distances : from the points where the loss is not differentiable, one column each.
-    """
-
-    rows: Ints
-    dual_coef: Floats
-    free: Bools
-    rise_limit: Floats
-    fall_limit: Floats
-    margin: Floats
-    upper_bound: Floats
-    distances: Floats
+    rows: Ints  # index in X
+    dual_coef: Floats  # signed
+    free: Bools  # dual coefficient between zero and its bound
+    rise_limit: Floats  # how far the decision value of a row that is not free may rise or fall
+    fall_limit: Floats  # until it becomes a free support vector; infinite if it never does
+    margin: Floats  # the fall that misclassifies a row; infinite if it is, 0 in a regression
+    upper_bound: Floats  # of the absolute dual coefficient
+    distances: Floats  # from the points where the loss is not differentiable, one column each
 
     @property
     def n_bounded(self) -> int:
@@ -151,11 +138,10 @@ class SVCMethod(OneTargetMethod):
         svms = list(_pairs(model, codes, weights, dual_coef, scores))
         if _is_too_large(svms):
             return LOOPredictions("approximate", {}, unreliable=TOO_MANY)
-        n_lost = []
+        n_lost = np.zeros(len(svms), dtype=int)
         for pair, svm in enumerate(svms):
-            changes, lost = decision_changes(svm, kernel)
+            changes, n_lost[pair] = decision_changes(svm, kernel)
             scores[svm.rows, pair] -= changes
-            n_lost.append(lost)
         predictions = {
             "predict": svm_labels(model, scores),
             "decision_function": svm_decision_values(model, scores),
@@ -184,7 +170,7 @@ class SVRMethod(OneTargetMethod):
         if _is_too_large([svm]):
             return LOOPredictions("approximate", {}, unreliable=TOO_MANY)
         changes, _ = decision_changes(svm, kernel)
-        reason = _free_vectors_reason(model, [svm], [0], 0.0)
+        reason = _free_vectors_reason(model, [svm], np.zeros(1, dtype=int), 0.0)
         if np.abs(changes).max() > np.ptp(targets):
             reason = "leaving out a row changes its prediction by more than the range of y"
         return LOOPredictions("approximate", {"predict": scores - changes}, unreliable=reason)
@@ -263,7 +249,7 @@ def _regression(model: Any, dual_coef: Floats, bounds: Floats, residuals: Floats
 
 
 def _free_vectors_reason(
-    model: Any, svms: Sequence[BinarySVM], n_lost: Sequence[int], error: float
+    model: Any, svms: Sequence[BinarySVM], n_lost: Ints, error: float
 ) -> str | None:
     """Return why few free support vectors make the predictions unreliable.
 
@@ -356,24 +342,18 @@ def _relevant_rows(svm: BinarySVM) -> Ints:
 
 @dataclass(frozen=True, eq=False)
 class _Span:
-    """Spans of an SVM whose rows are sorted as by ``_relevant_rows``.
-
-    With K the kernel of the free vectors, ``half`` is A with A'A = K^-1, ``sums`` K^-1 1 and
-    ``total`` 1'K^-1 1. ``projected`` is A times the kernel of free vectors with the others,
-    ``missing`` one minus the sums of the others' weights in combinations of free vectors.
-    ``own`` is the kernel of each other row with itself.
-    """
+    """Spans of an SVM whose rows are sorted as by ``_relevant_rows``; K is the free kernel."""
 
     svm: BinarySVM
     kernel: SVMKernel
-    half: Floats
-    sums: Floats
-    total: float
-    free_squares: Floats
-    projected: Floats
-    missing: Floats
-    own: Floats
-    other_squares: Floats
+    half: Floats  # A with A'A = K^-1
+    sums: Floats  # K^-1 1
+    total: float  # 1'K^-1 1
+    free_squares: Floats  # squared spans of the free vectors
+    projected: Floats  # A times the kernel of free vectors with the others
+    missing: Floats  # one minus the sums of the others' weights in combinations of free vectors
+    own: Floats  # kernel of each other row with itself
+    other_squares: Floats  # squared spans of the others
 
     @classmethod
     def from_svm(cls, svm: BinarySVM, kernel: SVMKernel) -> "_Span":
