@@ -239,13 +239,7 @@ def _parse_finalists(text: str | None) -> int | str | None:
 
 
 def _parse_seconds(text: str | None) -> float | None:
-    """Return seconds.
-
-    Examples
-    --------
-    >>> _parse_seconds("1.5m")
-    90.0
-    """
+    """Return seconds."""
     if text is None:
         return None
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smh]?)", text.strip().lower(), re.ASCII)

@@ -44,7 +44,7 @@ class DummyMethod(LeaveOneOutMethod):
         if model.strategy == "mean":
             total = weights @ values
             check_statistic(model, "constant_", [[total / weights.sum()]])
-            loo = (total - weights * values) / np.where(valid, left, 1.0)
+            loo: Floats = (total - weights * values) / np.where(valid, left, 1.0)
         elif sample_weight is None:
             check_statistic(model, "constant_", [[np.median(values)]])
             loo = _loo_medians(values) if len(values) > 1 else values
