@@ -177,7 +177,7 @@ def compare(
 @app.command()
 def demo(seed: _Seed = 0, quick: _Quick = False, jobs: _Jobs = -1) -> None:
     """Compare leave-zero-out with 10-fold cross-validation on bundled data."""
-    from leavezero.cli._demo import run_demo
+    from leavezero.cli._demo_command import run_demo
 
     run_demo(seed=seed, quick=quick, n_jobs=jobs)
 
