@@ -172,7 +172,7 @@ def test_a_grid_file_replaces_grids_and_adds_models(tmp_path):
         ("[linear]\ncolor = 1", "must be a table of estimator, grid, params"),
         ("[linear]\ngrid = {C = 1}", "must have a list"),
         ("[magic]\ngrid = {}", "requires an estimator"),
-        ('[a]\nestimator = "sklearn.Nothing"', "must be the import path of a class"),
+        ('[a]\nestimator = "sklearn.Nothing"', "must be the import path of a"),
         ('[a]\nestimator = "sklearn.svm.SVR"', "cannot do classification"),
         ('[a]\nestimator = "math.sqrt"', "cannot be created"),
         ("[linear]\ngrid = {alpha = [1]}", "Invalid parameter 'alpha'"),

@@ -177,7 +177,7 @@ def compare(
 @app.command()
 def demo(seed: _Seed = 0, quick: _Quick = False, jobs: _Jobs = -1) -> None:
     """Compare leave-zero-out with 10-fold cross-validation on bundled data."""
-    from leavezero.cli._demo import run_demo
+    from leavezero.cli._demo_command import run_demo
 
     run_demo(seed=seed, quick=quick, n_jobs=jobs)
 
@@ -239,13 +239,7 @@ def _parse_finalists(text: str | None) -> int | str | None:
 
 
 def _parse_seconds(text: str | None) -> float | None:
-    """Return seconds.
-
-    Examples
-    --------
-    >>> _parse_seconds("1.5m")
-    90.0
-    """
+    """Return seconds."""
     if text is None:
         return None
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smh]?)", text.strip().lower(), re.ASCII)

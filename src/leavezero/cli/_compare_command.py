@@ -1,6 +1,5 @@
 """``leavezero compare``: leave-zero-out against cross-validation on held-out rows of a table."""
 
-import json
 import logging
 import time
 from collections.abc import Callable, Iterator
@@ -27,8 +26,8 @@ from leavezero.cli._output import (
     counted,
     make_table,
     output_directory,
-    print_lines,
     print_notice,
+    print_results,
     write_results,
     write_text,
 )
@@ -73,11 +72,9 @@ def run_compare(options: TableOptions) -> None:
     found = write_results(out / "compare.json", out / "compare.csv", found)
     label = "scores of the candidates by both methods"
     write_text(out / "compare.svg", to_svg(plot_comparison, found, label=label))
-    if options.as_json:
-        print(json.dumps(found))
-    elif not options.quiet:
-        written = f"Written to {out}: compare.csv, compare.json, compare.svg"
-        print_lines(_table(found), *found["sentences"], written)
+    written = f"Written to {out}: compare.csv, compare.json, compare.svg"
+    lines = [_table(found), *found["sentences"], written]
+    print_results(found, lines, quiet=options.quiet, as_json=options.as_json)
 
 
 def start_workers(n_jobs: int) -> None:
@@ -145,15 +142,14 @@ def _compare(
         theirs = _cross_validate(prepared, options, train, folds)
         times.append(time.perf_counter())
         scorer = get_scorer(prepared.scoring)
-        params = _all_params(prepared)
-        pipelines = [
-            clone(prepared.candidates[one["candidate"]][0]).set_params(
-                **{name: value for name, value in one.items() if name != "candidate"}
-            )
-            for one in params
-        ]
-        tasks = (delayed(_test_score)(pipeline, scorer, train, test) for pipeline in pipelines)
+        grids = {name: ParameterGrid(grid) for name, (_, grid) in prepared.candidates.items()}
+        tasks = (
+            delayed(_test_score)(prepared.candidates[name][0], one, scorer, train, test)
+            for name, grid in grids.items()
+            for one in grid
+        )
         tests = np.array(Parallel(n_jobs=options.jobs)(tasks), dtype=np.float64)
+    params = [{"candidate": name, **one} for name, grid in grids.items() for one in grid]
     places = [ours.cv_results_["params"].index(one) for one in params]
     scores = (ours.cv_results_["mean_test_score"][places], theirs.cv_results_["mean_test_score"])
     best = (params.index(ours.best_params_), int(theirs.best_index_))
@@ -202,15 +198,6 @@ def _compare(
     }
 
 
-def _all_params(prepared: PreparedTable) -> list[dict[str, Any]]:
-    """Return the parameters of all candidates in the order of GridSearchCV."""
-    return [
-        {"candidate": name, **one}
-        for name, (_, grid) in prepared.candidates.items()
-        for one in ParameterGrid(grid)
-    ]
-
-
 def _cross_validate(
     prepared: PreparedTable, options: TableOptions, train: Rows, folds: Any
 ) -> GridSearchCV:
@@ -231,9 +218,11 @@ def _cross_validate(
     return search
 
 
-def _test_score(pipeline: Any, scorer: Any, train: Rows, test: Rows) -> float:
+def _test_score(
+    pipeline: Any, params: dict[str, Any], scorer: Any, train: Rows, test: Rows
+) -> float:
     try:
-        return float(scorer(pipeline.fit(*train), *test))
+        return float(scorer(clone(pipeline).set_params(**params).fit(*train), *test))
     except ValueError:
         _LOGGER.debug("A candidate failed on the held-out rows.", exc_info=True)
         return np.nan
@@ -242,11 +231,8 @@ def _test_score(pipeline: Any, scorer: Any, train: Rows, test: Rows) -> float:
 def _better_rows(task: str, first: Any, second: Any, X: Any, y: AnyArray) -> list[int]:
     """Return how many rows each of two models predicts better than the other."""
     predictions = [model.predict(X) for model in (first, second)]
-    if task == "classification":
-        errors = [(one != y).astype(float) for one in predictions]
-    else:
-        errors = [np.abs(one - y) for one in predictions]
-    return [int((errors[0] < errors[1]).sum()), int((errors[1] < errors[0]).sum())]
+    ours, theirs = (one != y if task == "classification" else abs(one - y) for one in predictions)
+    return [int((ours < theirs).sum()), int((theirs < ours).sum())]
 
 
 def _sentences(

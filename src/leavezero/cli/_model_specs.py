@@ -101,13 +101,6 @@ def build_candidates(
 
     Without ``models`` these are the user's own or, if there are none, all built-in ones that the
     number of rows allows. A baseline that ignores X is always among them.
-
-    Examples
-    --------
-    >>> X = pd.DataFrame({"a": [1.0, 2.0] * 10})
-    >>> found, _ = build_candidates(X, "regression", X["a"].to_numpy(), models=["linear"])
-    >>> found["linear"][1]
-    {'model__alpha': [0.01, 0.1, 1.0, 10.0, 100.0]}
     """
     known = {
         name: spec
@@ -184,35 +177,30 @@ def _make_pipeline(model: Any, X: Any) -> Pipeline:
 
 def _read_spec(name: str, table: Any, task: str, path: Path) -> ModelSpec:
     where = f"[{name}] in {path}"
-    keys = {"estimator", "params", "grid"}
-    if not isinstance(table, dict) or not set(table) <= keys:
-        raise TableError(f"{where} must be a table of {', '.join(sorted(keys))}, got {table!r}.")
+    if not isinstance(table, dict) or not set(table) <= {"estimator", "grid", "params"}:
+        raise TableError(f"{where} must be a table of estimator, grid, params, got {table!r}.")
     grid, params = table.get("grid", {}), table.get("params", {})
     if not isinstance(grid, dict) or not all(isinstance(v, list) and v for v in grid.values()):
         raise TableError(f"grid of {where} must have a list for each parameter, got {grid!r}.")
-    if "estimator" in table:
-        module, _, attribute = str(table["estimator"]).rpartition(".")
-        try:
-            spec = ModelSpec(getattr(import_module(module), attribute), grid)
-        except (ImportError, AttributeError, ValueError) as error:
-            raise TableError(
-                f"estimator of {where} must be the import path of a class, such as "
-                f'"sklearn.svm.NuSVC", got {table["estimator"]!r}.'
-            ) from error
-    elif name in MODELS[task]:
-        spec = replace(MODELS[task][name], grid=grid or MODELS[task][name].grid)
-    else:
+    if "estimator" not in table and name not in MODELS[task]:
         raise TableError(
             f"{where} is not a built-in model and requires an estimator, such as "
             'estimator = "sklearn.svm.NuSVC".'
         )
-    fits = is_classifier if task == "classification" else is_regressor
     try:
+        if "estimator" in table:
+            module, _, attribute = str(table["estimator"]).rpartition(".")
+            spec = ModelSpec(getattr(import_module(module), attribute), grid)
+        else:
+            spec = replace(MODELS[task][name], grid=grid or MODELS[task][name].grid)
         model = spec.make().set_params(**params)
-        usable = hasattr(model, "fit") and fits(model)
         model.set_params(**{one: values[0] for one, values in grid.items()})
-    except (TypeError, ValueError, AttributeError) as error:
-        raise TableError(f"The estimator of {where} cannot be created: {error}") from error
-    if not usable:
+    except (ImportError, AttributeError, TypeError, ValueError) as error:
+        raise TableError(
+            f"The estimator of {where} cannot be created: {error}. It must be the import path of a "
+            'class, such as "sklearn.svm.NuSVC", and have the parameters in params and grid.'
+        ) from error
+    fits = is_classifier if task == "classification" else is_regressor
+    if not hasattr(model, "fit") or not fits(model):
         raise TableError(f"The estimator of {where} cannot do {task}. Use another, or set --task.")
     return replace(spec, make=lambda: spec.make().set_params(**params))

@@ -15,14 +15,7 @@ from typing import Any
 import typer
 from rich.box import SIMPLE
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -69,13 +62,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def quoted(names: Iterable[object], most: int = 10) -> str:
-    """Return quoted names.
-
-    Examples
-    --------
-    >>> quoted(["a", "b", "c"], most=2)
-    "'a', 'b' and 1 more"
-    """
+    """Return quoted names."""
     names = list(names)
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(repr(str(name)) for name in names[:most]) + more
@@ -113,6 +100,16 @@ def print_lines(*lines: str | Table) -> None:
         console.print(line if isinstance(line, Table) else printable(line))
 
 
+def print_results(
+    values: dict[str, Any], lines: Iterable[str | Table], *, quiet: bool, as_json: bool
+) -> None:
+    """Print results as JSON or as lines."""
+    if as_json:
+        print(json.dumps(values))
+    elif not quiet:
+        print_lines(*lines)
+
+
 def make_table(
     title: str, texts: Iterable[str], numbers: Iterable[str], rows: Iterable[Iterable[object]]
 ) -> Table:
@@ -134,8 +131,7 @@ def progress_bar(quiet: bool) -> Progress:
         TextColumn("{task.description}"),
         BarColumn(12),
         MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
+        TimeRemainingColumn(elapsed_when_finished=True),
         TextColumn("{task.fields[text]}", markup=False),
         console=console,
         transient=True,

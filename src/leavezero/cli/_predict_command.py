@@ -1,6 +1,5 @@
 """``leavezero predict``: add a saved model's predictions to a table."""
 
-import json
 import warnings
 from collections import Counter
 from collections.abc import Collection, Iterator
@@ -13,8 +12,8 @@ from leavezero.cli._output import (
     TableError,
     counted,
     part_file,
-    print_lines,
     print_notice,
+    print_results,
     progress_bar,
     quoted,
 )
@@ -51,11 +50,9 @@ def run_predict(
     n_rows = _write(_predicted(model, file, unread, quiet), out, file)
     if not quiet:
         print_notice(*_notices(model, file, unread))
-    if as_json:
-        print(json.dumps({"out": str(out), "n_rows": n_rows, "added": model.new_columns}))
-    elif not quiet:
-        added = ", ".join(map(str, model.new_columns))
-        print_lines(f"{counted(n_rows, 'row')} with {added} written to {out}")
+    found = {"out": str(out), "n_rows": n_rows, "added": model.new_columns}
+    line = f"{counted(n_rows, 'row')} with {', '.join(model.new_columns)} written to {out}"
+    print_results(found, [line], quiet=quiet, as_json=as_json)
 
 
 def _check(model: TableModel, file: TableFile, out: Path) -> None:

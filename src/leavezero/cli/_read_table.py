@@ -116,13 +116,7 @@ def open_table(path: Path, options: ReadOptions) -> TableFile:
 
 
 def base_name(path: Path) -> str:
-    """Return the name of a table's file without the suffixes of format and compression.
-
-    Examples
-    --------
-    >>> base_name(Path("data/sales.2023.csv.gz"))
-    'sales.2023'
-    """
+    """Return the name of a table's file without the suffixes of format and compression."""
     for known in (COMPRESSIONS, FORMATS):
         if path.suffix.lower() in known:
             path = path.with_suffix("")
@@ -144,14 +138,7 @@ def is_missing(column: Any) -> AnyArray:
 
 
 def to_features(frame: Any, kinds: Mapping[str, Kind], decimal: str = ".") -> Any:
-    """Return the named columns converted to their kinds; other values become missing.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"a": ["1,5", "x"], "b": ["True", "false"]})
-    >>> to_features(frame, {"a": "number", "b": "boolean"}, decimal=",").to_dict("list")
-    {'a': [1.5, nan], 'b': [1.0, 0.0]}
-    """
+    """Return the named columns converted to their kinds; other values become missing."""
     converted = {name: _convert(frame[name], kind, decimal) for name, kind in kinds.items()}
     return pd.DataFrame(converted, index=frame.index)
 

@@ -115,13 +115,7 @@ def candidate_rows(search: Any) -> list[dict[str, Any]]:
 
 
 def split_params(params: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Return a candidate's model name and the parameters of the model itself.
-
-    Examples
-    --------
-    >>> split_params({"candidate": "svm", "model__C": 1.0})
-    ('svm', {'C': 1.0})
-    """
+    """Return a candidate's model name and the parameters of the model itself."""
     own = {
         name.removeprefix("model__"): value.item() if isinstance(value, np.generic) else value
         for name, value in params.items()
@@ -130,13 +124,7 @@ def split_params(params: dict[str, Any]) -> tuple[str, dict[str, Any]]:
 
 
 def label_of(model: str, params: dict[str, object]) -> str:
-    """Return a candidate's model name and parameters as text.
-
-    Examples
-    --------
-    >>> label_of("svm", {"C": 0.1})
-    'svm, C=0.1'
-    """
+    """Return a candidate's model name and parameters as text."""
     values = {
         name: f"{value:.4g}" if isinstance(value, float) else value
         for name, value in params.items()
@@ -183,14 +171,15 @@ class _ProgressHandler(logging.Handler):
         values = record.__dict__  # fields of `extra` are attributes
         if "candidate" not in values.get("candidate_params", ()):
             return
-        shown, score = {}, values["candidate_score"]
+        score = values["candidate_score"]
         if score is not None and score >= self._best:
             label = label_of(*split_params(values["candidate_params"]))
             text = printable(f"best so far {score_text(score)}: {label}")
             self._best = score
-            shown = {"text": text[: max(20, self._progress.console.width - 60)]}
+            width = max(20, self._progress.console.width - 60)
+            self._progress.update(self._task, text=text[:width])
         done, total = values["n_done"], values["n_trials"]
-        self._progress.update(self._task, completed=done, total=total, **shown)
+        self._progress.update(self._task, completed=done, total=total)
 
 
 @contextmanager

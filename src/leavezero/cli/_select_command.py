@@ -1,7 +1,6 @@
 """``leavezero select``: from a table to a model, a report and metadata."""
 
 import hashlib
-import json
 import shlex
 import time
 from collections.abc import Iterator
@@ -16,8 +15,8 @@ from leavezero.cli._model_specs import BASELINE
 from leavezero.cli._output import (
     make_table,
     output_directory,
-    print_lines,
     print_notice,
+    print_results,
     write_results,
     write_text,
 )
@@ -60,7 +59,7 @@ def run_select(options: TableOptions) -> None:
             diagnostics = search.diagnose(permutation=not interrupted)
         except KeyboardInterrupt:
             interrupted = True
-    run = {
+    run: dict[str, Any] = {
         "interrupted": interrupted,
         "seconds": time.perf_counter() - started,
         "diagnostics": diagnostics.to_dict(),
@@ -75,10 +74,7 @@ def run_select(options: TableOptions) -> None:
         print_notice("Interrupted while the report was written; the other files are complete.")
     if not options.quiet:
         print_notice(*notices)
-    if options.as_json:
-        print(json.dumps(run))
-    elif not options.quiet:
-        print_lines(*_summary(run, options))
+    print_results(run, _summary(run, options), quiet=options.quiet, as_json=options.as_json)
     if interrupted:
         print_notice(
             f"Interrupted after {len(run['candidates'])} of {run['n_candidates']} candidates. The "

@@ -24,7 +24,7 @@ _MODELS: dict[str, tuple[SVC, dict[str, list[float]]]] = {
 def run_demo(*, seed: int, quick: bool, n_jobs: int) -> None:
     """Run all searches and print a table."""
     start_workers(n_jobs)
-    rows = []
+    rows: list[tuple[Any, ...]] = []
     for data, load in list(_DATA.items())[: 2 if quick else 3]:
         X, y = load(return_X_y=True)
         split = train_test_split(X, y, test_size=0.3, stratify=y, random_state=seed)
@@ -51,7 +51,7 @@ def run_demo(*, seed: int, quick: bool, n_jobs: int) -> None:
     )
 
 
-def _run(search: Any, split: list[Any]) -> tuple[str, int, float, float, float]:
+def _run(search: Any, split: list[Any]) -> tuple[Any, ...]:
     """Return the selected parameters, the number of fits, seconds, score and test accuracy."""
     X_train, X_test, y_train, y_test = split
     started = time.perf_counter()
