@@ -39,8 +39,8 @@ def write_report(folder: Path) -> Path:
     names = data.target.map(dict(enumerate(data.target_names)))
     table = folder / "tumors.csv"
     data.data.assign(diagnosis=names).to_csv(table, index=False)
-    options = TableOptions("diagnosis", models=MODELS)
-    run_select(table, options, out=folder / "selected", quiet=True, as_json=False)
+    out = folder / "selected"
+    run_select(TableOptions(table, "diagnosis", models=MODELS, out=out, quiet=True))
     return folder / "selected" / "report.html"
 
 

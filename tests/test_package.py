@@ -102,7 +102,25 @@ def test_public_names_are_sorted_and_exist(package):
     assert all(hasattr(module, name) for name in module.__all__)
 
 
+def run(code):
+    """Run code in a new process and return what it prints."""
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    return done.stdout.strip()
+
+
 def test_import_requires_no_optional_package():
     """Only numpy, scipy, scikit-learn and joblib are required."""
-    code = f"import sys; sys.modules.update(dict.fromkeys({OPTIONAL!r})); import leavezero"
-    subprocess.run([sys.executable, "-c", code], check=True)
+    run(f"import sys; sys.modules.update(dict.fromkeys({OPTIONAL!r})); from leavezero import *")
+
+
+def test_public_names_are_imported_at_first_use():
+    """So that the help page of the command line needs no scikit-learn."""
+    loaded = "print(*{'sklearn', 'pandas', 'leavezero.search'} & set(sys.modules))"
+    assert run(f"import sys, leavezero.cli._commands; {loaded}") == ""
+    assert "leavezero.search" in run(f"import sys, leavezero; leavezero.GridSearchLZO; {loaded}")
+    assert "GridSearchLZO" in run("import leavezero; print(dir(leavezero))")
+    assert run("import leavezero; print(leavezero.augment.__name__)") == "leavezero.augment"
+    code = "import pickle; from leavezero import GridSearchLZO as one; print(pickle.dumps(one))"
+    assert "leavezero.search._grid" in run(code)
+    with pytest.raises(AttributeError, match="module 'leavezero' has no attribute 'GridSearch'"):
+        importlib.import_module("leavezero").GridSearch  # noqa: B018

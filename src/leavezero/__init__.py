@@ -5,62 +5,23 @@ training data, corrected by leave-one-out and out-of-bag scores from the same fi
 model is returned as it is.
 """
 
-from leavezero._version import __version__
-from leavezero.augment import (
-    AugmenterUnion,
-    BiasCorrected,
-    CopulaAugmenter,
-    FixedValidationSet,
-    GaussianMixtureAugmenter,
-    LabelInvariantMixup,
-    PseudoLabeled,
-    SoftLabeled,
-    ValidationSet,
-)
-from leavezero.diagnostics import DiagnosticReport, risk_bound
-from leavezero.evaluation import OneStandardError, Selection
-from leavezero.execution import Checkpoint
-from leavezero.leave_one_out import leave_one_out_predict
-from leavezero.search import (
-    CandidateSearchLZO,
-    GridSearchLZO,
-    HalvingGridSearchLZO,
-    HalvingRandomSearchLZO,
-    OptunaSearchLZO,
-    RandomizedSearchLZO,
-    leave_zero_out_curve,
-    leave_zero_out_predict,
-    leave_zero_out_score,
-    leave_zero_out_validate,
-)
-from leavezero.semi_supervised import SMIRClassifier
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-__all__ = [
-    "AugmenterUnion",
-    "BiasCorrected",
-    "CandidateSearchLZO",
-    "Checkpoint",
-    "CopulaAugmenter",
-    "DiagnosticReport",
-    "FixedValidationSet",
-    "GaussianMixtureAugmenter",
-    "GridSearchLZO",
-    "HalvingGridSearchLZO",
-    "HalvingRandomSearchLZO",
-    "LabelInvariantMixup",
-    "OneStandardError",
-    "OptunaSearchLZO",
-    "PseudoLabeled",
-    "RandomizedSearchLZO",
-    "SMIRClassifier",
-    "Selection",
-    "SoftLabeled",
-    "ValidationSet",
-    "__version__",
-    "leave_one_out_predict",
-    "leave_zero_out_curve",
-    "leave_zero_out_predict",
-    "leave_zero_out_score",
-    "leave_zero_out_validate",
-    "risk_bound",
-]
+from leavezero._version import __version__ as __version__
+
+if TYPE_CHECKING:
+    from leavezero._public_api import *  # noqa: F403, which are all in its __all__
+    from leavezero._public_api import __all__ as __all__
+else:  # the command line starts without scikit-learn
+
+    def __getattr__(name: str) -> Any:
+        """Import all public names at the first use of one, or of a subpackage."""
+        public = import_module("leavezero._public_api")
+        globals().update({one: getattr(public, one) for one in ("__all__", *public.__all__)})
+        if name in globals():
+            return globals()[name]
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__getattr__("__all__")})

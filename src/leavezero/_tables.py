@@ -39,13 +39,7 @@ def count_rows(X: Table) -> int:
 
 
 def take_rows(X: Table, rows: slice | Ints) -> Table:
-    """Return some rows, without a copy if possible.
-
-    Examples
-    --------
-    >>> take_rows(["a", "b", "c"], slice(1, 3))
-    ['b', 'c']
-    """
+    """Return some rows, without a copy if possible."""
     if is_pandas(X):
         return X.iloc[rows]
     if isinstance(X, list | tuple) and not isinstance(rows, slice):
@@ -110,13 +104,6 @@ class TableCodec:
     """Encode a table as numbers, and decode numbers as such a table.
 
     Every column becomes one column of float64. A sparse matrix stays sparse.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> codec = TableCodec.of(np.array([[1, 2], [3, 4]]))
-    >>> codec.decode(np.array([[2.0, 3.0]]), np.random.default_rng(0))
-    array([[2, 3]])
     """
 
     container: str
@@ -125,10 +112,7 @@ class TableCodec:
 
     @classmethod
     def of(cls, X: Table, *, integer_floats: bool = False) -> "TableCodec":
-        """Read the columns of a frame, an array or a sparse matrix.
-
-        With ``integer_floats``, a float column without fractions is an integer column.
-        """
+        """Read the columns; with ``integer_floats``, floats without fractions are integers."""
         if is_pandas(X):
             columns = tuple(_read_pandas(X.iloc[:, i], integer_floats) for i in range(X.shape[1]))
             return cls("pandas", columns, X.iloc[:0])
@@ -255,11 +239,10 @@ def _clip(numbers: Floats, dtype: Any) -> Floats:
 
 
 def _read_pandas(series: Any, integer_floats: bool) -> Column:
-    dtype = series.dtype
-    kind = getattr(dtype, "kind", "O")
+    dtype, kind = series.dtype, series.dtype.kind
     if kind in "mM":
         return Column(ColumnKind.TIME, dtype)
-    if not hasattr(dtype, "categories") and kind in "fiu":
+    if kind in "fiu":
         numbers = series.to_numpy(dtype=np.float64, na_value=np.nan)
         return _read_numbers(numbers, dtype, kind != "f", integer_floats)
     return Column(ColumnKind.CATEGORY, dtype, _sorted_values(series.dropna().unique().tolist()))
@@ -346,9 +329,7 @@ def _encode_objects(cells: AnyArray, column: Column) -> Floats:
     missing = _is_missing(cells)
     if column.kind is ColumnKind.CATEGORY:
         return _positions(cells.tolist(), missing, column)
-    numbers = np.full(len(cells), np.nan)
-    numbers[~missing] = cells[~missing].astype(np.float64)
-    return numbers
+    return np.where(missing, np.nan, cells).astype(np.float64)
 
 
 def _decode_objects(numbers: Floats, column: Column) -> AnyArray:
@@ -398,58 +379,54 @@ _MAX_CATEGORIES = 30  # per column; the rarer ones share one feature
 
 
 class Featurizer:
-    """Standardize numbers, one-hot encode categories, flag missing values; TF-IDF for text.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> Featurizer().fit(np.array([[0.0], [2.0]])).transform(np.array([[4.0]]))
-    array([[3.]])
-    """
+    """Standardize numbers, one-hot encode categories, flag missing values; TF-IDF for text."""
 
     def fit(self, X: Table) -> Self:
         """Learn the columns of a table."""
+        self._whole: Any = None  # the transformer of text or of a sparse matrix
         if is_text(X):
-            self._kind = "text"
-            self._vectorizer = TfidfVectorizer(
+            self._whole = TfidfVectorizer(
                 max_features=20_000, sublinear_tf=True, token_pattern=r"\S+"
-            ).fit(X)
+            )
+        elif sparse.issparse(X):
+            self._whole = MaxAbsScaler()
+        if self._whole is not None:
+            self._whole.fit(X)
             return self
-        if sparse.issparse(X):
-            self._kind = "sparse"
-            self._scaler = MaxAbsScaler().fit(X)
-            return self
-        self._kind = "table"
         X = _as_matrix(X)
         self._codec = TableCodec.of(X)
         cells = self._codec.encode(X)
         self._categorical = self._codec.categorical
         numbers = cells[:, ~self._categorical]
-        self._medians = _column_medians(numbers)
         self._with_missing = np.isnan(numbers).any(axis=0)
+        self._medians = np.zeros(numbers.shape[1])
+        known = ~np.isnan(numbers).all(axis=0)
+        self._medians[known] = np.nanmedian(numbers[:, known], axis=0)
         self._scaler = StandardScaler().fit(self._imputed(numbers)) if numbers.shape[1] else None
         if self._categorical.any():
             self._encoder = OneHotEncoder(
                 handle_unknown="infrequent_if_exist",
                 max_categories=_MAX_CATEGORIES,
                 sparse_output=False,
-            ).fit(_category_codes(cells[:, self._categorical]))
+            ).fit(self._categories(cells))
         return self
 
     def transform(self, X: Table) -> Any:
         """Return the features of rows of the same format."""
-        if self._kind == "text":
-            return self._vectorizer.transform(X)
-        if self._kind == "sparse":
-            return self._scaler.transform(X)
+        if self._whole is not None:
+            return self._whole.transform(X)
         cells = self._codec.encode(_as_matrix(X))
         parts: list[Floats] = []
         if self._scaler is not None:
             parts.append(self._scaler.transform(self._imputed(cells[:, ~self._categorical])))
         if self._categorical.any():
-            one_hot = self._encoder.transform(_category_codes(cells[:, self._categorical]))
+            one_hot = self._encoder.transform(self._categories(cells))
             parts.append(one_hot / np.sqrt(2))  # the distance of two categories is 1
         return np.hstack(parts)
+
+    def _categories(self, cells: Floats) -> Floats:
+        """Return positions of categories; a missing value is a category of its own."""
+        return np.nan_to_num(cells[:, self._categorical], nan=-1.0)
 
     def _imputed(self, numbers: Floats) -> Floats:
         """Replace missing values by medians, and append a flag per column that has any."""
@@ -463,15 +440,3 @@ def _as_matrix(X: Table) -> Table:
         return X
     matrix = np.asarray(X)
     return matrix.reshape(len(matrix), -1)
-
-
-def _category_codes(cells: Floats) -> Floats:
-    """Return category positions; a missing value is a category of its own."""
-    return np.nan_to_num(cells, nan=-1.0)
-
-
-def _column_medians(numbers: Floats) -> Floats:
-    medians = np.zeros(numbers.shape[1])
-    known = ~np.isnan(numbers).all(axis=0)
-    medians[known] = np.nanmedian(numbers[:, known], axis=0)
-    return medians

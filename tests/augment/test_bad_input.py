@@ -84,7 +84,7 @@ class AddsOneClass:
         (FunctionAugmenter(3), X, Y, "function of FunctionAugmenter must be callable"),
         (ImageAugmenter((2,)), X, Y, r"image_shape of ImageAugmenter must be \(height, width\)"),
         (ImageAugmenter((1, 2), ["spin"]), X, Y, "transforms of ImageAugmenter must be callables"),
-        (ImageAugmenter((3, 2)), X, Y, r"has 2 columns, and image_shape \(3, 2\) has 6 pixels"),
+        (ImageAugmenter((3, 2)), X, Y, r"has images of shape \(2,\), and image_shape is \(3, 2\)"),
         (
             ImageAugmenter((3, 2)),
             np.zeros((20, 2, 2)),
@@ -115,7 +115,7 @@ def test_fit_rejects_what_is_not_supported(augmenter, X, y, message):
 @pytest.mark.parametrize(
     ("augmenter", "message"),
     [
-        (ResamplerAugmenter(AddsNothing()), "returned no new rows. Use an over-sampler"),
+        (ResamplerAugmenter(AddsNothing()), "returned no new rows of class 0. Use an over-s"),
         (ResamplerAugmenter(AddsOneClass()), "returned no new rows of class 1"),
         (FunctionAugmenter(lambda X, y, n, rng: X), "must return .* or a ValidationSet, got nda"),
         (

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leavezero import LabelInvariantMixup
-from leavezero.augment._table_augmenter import quotas
+from leavezero.augment._table_augmenter import quotas, weighted_rows
 from leavezero.exceptions import SmallClassWarning
 from leavezero.testing import check_augmenter
 
@@ -111,6 +111,14 @@ def test_an_invalid_number_of_rows_is_rejected(n_samples):
 def test_infinity_is_rejected():
     with pytest.raises(ValueError, match="X given to LabelInvariantMixup contains infinity"):
         LabelInvariantMixup().fit([[np.inf], [1.0]], [0, 0])
+
+
+def test_quotas_are_rounded_by_largest_remainder():
+    assert quotas(np.array([3, 3, 1]), 10).tolist() == [4, 4, 2]
+
+
+def test_rows_are_chosen_in_proportion_to_weights():
+    assert weighted_rows(np.array([1.0, 0.0, 3.0])).tolist() == [0, 2, 2]
 
 
 def test_quotas_are_exact_for_large_numbers():

@@ -20,3 +20,10 @@ def test_validation_sets_are_concatenated_in_order_with_all_fields():
     assert whole.y.tolist() == [0, 0, 1, 1, 2, 2]
     assert whole.source_rows.ravel().tolist() == [0, 0, 1, 1, 2, 2]
     assert whole.class_probabilities is None
+
+
+def test_means_over_source_rows():
+    sources = np.array([[0, 1], [1, -1], [-1, -1]])
+    validation_set = ValidationSet(np.zeros((3, 1)), np.zeros(3), source_rows=sources)
+    assert validation_set.source_means([1, 3]).tolist() == [2, 3, 1]
+    assert ValidationSet(np.zeros((1, 1)), np.zeros(1)).source_means([5]).tolist() == [1]

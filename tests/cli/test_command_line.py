@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 from leavezero import __version__
 from leavezero.cli import _main, _output
 from leavezero.cli._commands import _parse_seconds, app
-from leavezero.cli._messages import TableError
 from leavezero.cli._model_specs import MODELS
+from leavezero.cli._output import TableError
 
 runner = CliRunner()
 

@@ -50,7 +50,6 @@ def test_predictions_are_added_and_other_cells_are_kept_as_written(model, tmp_pa
     assert result.exit_code == 0, result.output
     assert "Columns that the model does not use: 'id'." in result.stderr
     assert "1 cell of column 'x' cannot be read as number; treated as missing." in result.stderr
-    assert "Spreadsheets evaluate '=a' as a formula." in result.stderr
     assert "3 rows with prediction, probability_=a, probability_b written to" in result.stdout
     found = pd.read_csv(out, sep=";", decimal=",", dtype={"id": str, "x": str})
     assert found["id"].tolist() == ["007", "008", "009"]

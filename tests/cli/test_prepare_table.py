@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from leavezero.cli._messages import TableError
 from leavezero.cli._model_specs import MODELS, build_candidates, read_grid_file
+from leavezero.cli._output import TableError
 from leavezero.cli._prepare_table import TableOptions, find_metric, find_target, prepare_table
 
 N = 30
@@ -95,13 +95,13 @@ def test_columns_that_identify_rows_or_are_constant_are_dropped(tmp_path):
         gone=None,
         color=["red", "N/A", "blue"] * (N // 3),
     )
-    found = prepare_table(path, TableOptions("y", drop=("x",), models=("bayes",)))
+    found = prepare_table(TableOptions(path, "y", drop=("x",), models=("bayes",)))
     assert set(found.dropped) == {"x", "number", "customer_id", "key", "one", "gone"}
     kinds = found.X.dtypes.astype(str).to_dict()
     assert list(kinds) == ["day", "text", "amount", "color"]
     assert kinds["day"].startswith("datetime64")
     assert found.X["color"].isna().sum() == N // 3
-    kept = prepare_table(path, TableOptions("y", keep=("key", "number"), models=("bayes",)))
+    kept = prepare_table(TableOptions(path, "y", keep=("key", "number"), models=("bayes",)))
     assert {"key", "number"} <= set(kept.X.columns)
 
 
@@ -117,7 +117,7 @@ def test_columns_that_identify_rows_or_are_constant_are_dropped(tmp_path):
 )
 def test_wrong_options_are_explained(options, message, tmp_path):
     with pytest.raises(TableError, match=message):
-        prepare_table(write(tmp_path), TableOptions(**options))
+        prepare_table(TableOptions(write(tmp_path), **options))
 
 
 @pytest.mark.parametrize("task", list(MODELS))
@@ -172,7 +172,7 @@ def test_a_grid_file_replaces_grids_and_adds_models(tmp_path):
         ("[linear]\ncolor = 1", "must be a table of estimator, grid, params"),
         ("[linear]\ngrid = {C = 1}", "must have a list"),
         ("[magic]\ngrid = {}", "requires an estimator"),
-        ('[a]\nestimator = "sklearn.Nothing"', "must be the import path of a class"),
+        ('[a]\nestimator = "sklearn.Nothing"', "must be the import path of a"),
         ('[a]\nestimator = "sklearn.svm.SVR"', "cannot do classification"),
         ('[a]\nestimator = "math.sqrt"', "cannot be created"),
         ("[linear]\ngrid = {alpha = [1]}", "Invalid parameter 'alpha'"),

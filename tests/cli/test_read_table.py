@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from leavezero.cli._messages import TableError
+from leavezero.cli._output import TableError
 from leavezero.cli._read_table import (
     ReadOptions,
     base_name,

@@ -16,6 +16,7 @@ from leavezero.cli._model_specs import MODELS
 from leavezero.cli._prepare_table import TableOptions, prepare_table
 from leavezero.cli._read_table import to_features
 from leavezero.cli._saved_model import TableModel, current_versions, load_model, save_model
+from leavezero.search import CandidateSearchLZO
 
 runner = CliRunner()
 CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
@@ -122,8 +123,8 @@ def test_every_model_is_saved_and_loaded_with_the_same_predictions(task, tmp_pat
     frame = table(60).assign(text=[f"a text with word{at} in it" for at in range(60)])
     frame["y"] = np.random.default_rng(1).normal(size=60)
     frame.to_csv(tmp_path / "a.csv", index=False)
-    options = TableOptions("y" if task == "regression" else "kind", task=task)
-    found = prepare_table(tmp_path / "a.csv", options)
+    target = "y" if task == "regression" else "kind"
+    found = prepare_table(TableOptions(tmp_path / "a.csv", target, task=task))
     for name, (pipeline, grid) in found.candidates.items():
         fitted = pipeline.set_params(**next(iter(ParameterGrid(grid))))
         if name in SIZES:
@@ -140,14 +141,14 @@ def test_every_model_is_saved_and_loaded_with_the_same_predictions(task, tmp_pat
 
 def interrupt_after(n_done, monkeypatch):
     """Let the search be interrupted when so many candidates have finished."""
-    real = _search_table._CandidateHandler.emit
+    real = _search_table._ProgressHandler.emit
 
     def emit(self, record):
         real(self, record)
         if record.__dict__.get("n_done") == n_done:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(_search_table._CandidateHandler, "emit", emit)
+    monkeypatch.setattr(_search_table._ProgressHandler, "emit", emit)
 
 
 def test_an_interrupted_search_keeps_the_best_so_far_and_continues(tmp_path, monkeypatch):
@@ -193,14 +194,14 @@ def test_nothing_is_left_if_no_candidate_has_finished(tmp_path, monkeypatch):
     assert (tmp_path / "mine").exists()
 
 
-@pytest.mark.parametrize(("step", "missing"), [("diagnose", None), ("report_html", "report.html")])
+@pytest.mark.parametrize(("step", "missing"), [("diagnose", None), ("to_html", "report.html")])
 def test_interrupted_diagnostics_or_report_leave_the_model(step, missing, tmp_path, monkeypatch):
     table().to_csv(tmp_path / "a.csv", index=False)
 
     def interrupted(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(_select_command, step, interrupted)
+    monkeypatch.setattr(CandidateSearchLZO, step, interrupted)
     words = ("--target", "kind", "--models", "bayes", "--out", tmp_path / "out")
     result = select(tmp_path / "a.csv", *words)
     assert "Interrupted" in result.stderr

@@ -10,7 +10,7 @@ from leavezero import (
 )
 from leavezero._random import seed_sequence
 from leavezero.evaluation import replicate_size, sample_replicates
-from leavezero.evaluation._replicates import AUTO_ROWS, MAX_AUTO_ROWS, MAX_ROWS
+from leavezero.evaluation._replicates import MAX_AUTO_ROWS, MAX_ROWS
 
 
 def sample(augmenter, X, y, n_replicates=3, **options):
@@ -29,8 +29,8 @@ def sample(augmenter, X, y, n_replicates=3, **options):
         (1.0, 10, 10**6, MAX_ROWS // 10),
         (10**6, 10, 150, 10**6),
         ("auto", 10, 150, 150),
-        ("auto", 10, 5_000, AUTO_ROWS // 10),
-        ("auto", 1, 15_000, 15_000),
+        ("auto", 10, 5_000, MAX_AUTO_ROWS // 10),
+        ("auto", 1, 15_000, MAX_AUTO_ROWS),
         ("auto", 10, 10**6, MAX_AUTO_ROWS // 10),
         ("auto", 10**6, 150, 1),
     ],

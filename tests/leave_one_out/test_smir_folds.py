@@ -31,6 +31,6 @@ def test_single_labels_and_other_rows():
     model = SMIRClassifier().fit(X, y)
     loo = find_leave_one_out(model).predict(model, X, y)
     assert loo.predictions == {}
-    assert "has one label" in loo.unreliable
+    assert "has only one labeled row" in loo.unreliable
     with pytest.raises(ValueError, match="it has 40, there are 30"):
         find_leave_one_out(model).predict(model, X[:30], y[:30])

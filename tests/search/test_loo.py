@@ -3,6 +3,7 @@
 import numpy as np
 import optuna
 import pytest
+from joblib import parallel_config
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.datasets import load_iris, make_classification, make_regression
 from sklearn.ensemble import RandomForestClassifier
@@ -228,7 +229,8 @@ def test_corrected_scores_do_not_depend_on_n_jobs_and_order():
         "neighbors": (KNeighborsClassifier(), NEIGHBORS),
     }
     first = CandidateSearchLZO(models, n_jobs=1, **FEW).fit(X, y)
-    second = CandidateSearchLZO(dict(reversed(models.items())), n_jobs=2, **FEW).fit(X, y)
+    with parallel_config(backend="threading"):
+        second = CandidateSearchLZO(dict(reversed(models.items())), n_jobs=2, **FEW).fit(X, y)
     scores = [
         dict(zip(map(str, s.cv_results_["params"]), s.cv_results_["mean_test_score"], strict=True))
         for s in (first, second)

@@ -85,37 +85,35 @@ def test_scores_are_the_accuracy_on_each_replicate(iris):
     assert table["rank_test_score"][search.best_index_] == 1
 
 
-@pytest.mark.parametrize(
-    ("model", "grid", "params"),
-    [
+def test_results_do_not_depend_on_n_jobs_or_the_order_of_the_grid():
+    """Every column but the times, also with random_state=None inside the estimator."""
+    data = make_classification(300, 60, random_state=0)
+    boosting = HistGradientBoostingClassifier(max_iter=5, early_stopping=True)
+    for model, grid, params in [
         (RandomForestClassifier(8), {"max_depth": [1, 3, None]}, {}),
         (SVC(), {"C": [0.1, 1, 10], "gamma": [0.01, 1.0]}, {}),
         (LogisticRegression(), {"C": [0.01, 1.0]}, {"scoring": "neg_log_loss"}),
         (LinearDiscriminantAnalysis(), {"solver": ["svd", "lsqr"]}, {}),
-        (
-            HistGradientBoostingClassifier(max_iter=5, early_stopping=True),
-            {"learning_rate": [0.1, 0.3]},
-            {"augmenter": LabelInvariantMixup()},
-        ),
-    ],
-    ids=lambda value: type(value).__name__,
-)
-def test_results_do_not_depend_on_n_jobs_or_the_order_of_the_grid(model, grid, params):
-    """Every column but the times, also with random_state=None inside the estimator."""
-    data = make_classification(300, 60, random_state=0)
-    reverse = {name: values[::-1] for name, values in reversed(grid.items())}
-    first, second, third = (
-        GridSearchLZO(model, g, n_jobs=n, n_replicates=3, random_state=7, **params).fit(*data)
-        for g, n in ((grid, 1), (grid, 2), (reverse, 2))
-    )
-    assert same_results(first.cv_results_, second.cv_results_)
-    assert first.best_params_ == second.best_params_ == third.best_params_
-    np.testing.assert_array_equal(first.predict(data[0]), second.predict(data[0]))
-    by_params = [
-        {str(sorted(p.items())): s for p, s in zip(t["params"], t["mean_test_score"], strict=True)}
-        for t in (first.cv_results_, third.cv_results_)
-    ]
-    assert by_params[0] == by_params[1]
+        (boosting, {"learning_rate": [0.1, 0.3]}, {"augmenter": LabelInvariantMixup()}),
+    ]:
+        params |= {"n_replicates": 3, "random_state": 7}
+        reverse = {name: values[::-1] for name, values in reversed(grid.items())}
+        first, second, third = (
+            GridSearchLZO(model, g, n_jobs=n_jobs, **params).fit(*data)
+            for g, n_jobs in ((grid, 1), (grid, 2), (reverse, 1))
+        )
+        assert same_results(first.cv_results_, second.cv_results_)
+        assert first.best_params_ == second.best_params_ == third.best_params_
+        np.testing.assert_array_equal(first.predict(data[0]), second.predict(data[0]))
+        scores = [
+            dict(zip(map(params_key, t["params"]), t["mean_test_score"], strict=True))
+            for t in (first.cv_results_, third.cv_results_)
+        ]
+        assert scores[0] == scores[1]
+
+
+def params_key(params):
+    return str(sorted(params.items()))
 
 
 def test_seed_determines_the_validation_set_and_the_candidates(two_classes):

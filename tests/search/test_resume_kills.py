@@ -129,7 +129,7 @@ def kill_and_resume(folder, name, n_kills, **params):
                 os.kill(worker, signal.SIGKILL)
         repeated |= known & set(fits(log)[before:])
     before, known = len(fits(log)), finished(path)
-    last = search_of(path, **params).fit(X, y)
+    last = search_of(path).fit(X, y)
     new = fits(log)[before:]
     best = f"{last.best_params_['column']} {last.best_params_['quantile']}"
     if last.fit_counts_["refit"]:
@@ -147,7 +147,7 @@ def kill_and_resume(folder, name, n_kills, **params):
 
 
 SCENARIOS = {
-    "alone": {"n_kills": 3},
+    "alone": {"n_kills": 2},
     "joblib": {"n_kills": 1, "n_jobs": 2},
     "limits": {"n_kills": 1, "n_jobs": 2, "timeout": 600},
     "alone, often": {"n_kills": 12},

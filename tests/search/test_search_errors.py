@@ -52,7 +52,7 @@ def test_invalid_data_raise(make_search, data, message):
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"augmenter": "mixup"}, 'augmenter must be "auto" or an'),
+        ({"augmenter": "mixup"}, 'augmenter of {} must be "auto" or an object'),
         ({"augmenter": FixedValidationSet(X[:0], y[:0])}, "augmenter of {} .* without rows"),
         ({"n_replicates": 0}, "n_replicates of {} must be a positive int, got 0"),
         ({"validation_size": -1.0}, 'validation_size of {} must be "auto", a positive int'),

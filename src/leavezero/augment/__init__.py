@@ -12,11 +12,8 @@ from leavezero.augment._composition import AugmenterPipeline, AugmenterUnion
 from leavezero.augment._copula import CopulaAugmenter
 from leavezero.augment._density_ratio import DensityRatioWeighted
 from leavezero.augment._gaussian import GaussianAugmenter, GaussianMixtureAugmenter
-from leavezero.augment._images import ImageAugmenter
-from leavezero.augment._mixup import LabelInvariantMixup, NeighborMixup
-from leavezero.augment._orthogonal import OrthogonalTransform
+from leavezero.augment._mixup import LabelInvariantMixup, NeighborMixup, OrthogonalTransform
 from leavezero.augment._pseudo_labels import LabeledOnly, PseudoLabeled, check_labels, labeled_rows
-from leavezero.augment._resampler import ResamplerAugmenter
 from leavezero.augment._soft_labels import SoftLabeled
 from leavezero.augment._table_augmenter import (
     ClassConditionalAugmenter,
@@ -24,8 +21,12 @@ from leavezero.augment._table_augmenter import (
     ClassSample,
     TableAugmenter,
 )
-from leavezero.augment._text import TextAugmenter
-from leavezero.augment._user_defined import FixedValidationSet, FunctionAugmenter
+from leavezero.augment._text_and_images import ImageAugmenter, TextAugmenter
+from leavezero.augment._user_defined import (
+    FixedValidationSet,
+    FunctionAugmenter,
+    ResamplerAugmenter,
+)
 
 __all__ = [
     "AugmenterPipeline",

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,15 +16,7 @@ from leavezero._tables import Featurizer, count_rows, plain, stack_rows, take_ro
 from leavezero._typing import AnyArray, Floats, Ints, RandomState, Table
 
 _SEMI_SUPERVISED = (LabelPropagation, LabelSpreading, SelfTrainingClassifier)
-
-
-_OPTIONAL = (
-    "sample_weight",
-    "class_probabilities",
-    "source_rows",
-    "component",
-    "reference_predictions",
-)
+MAX_FLOAT_CLASSES = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +45,7 @@ class ValidationSet:
     --------
     >>> import numpy as np
     >>> from leavezero.augment import ValidationSet
-    >>> validation_set = ValidationSet(np.zeros((3, 2)), np.array(["a", "b", "a"]))
-    >>> len(validation_set)
+    >>> len(ValidationSet(np.zeros((3, 2)), np.array(["a", "b", "a"])))
     3
     """
 
@@ -68,9 +59,8 @@ class ValidationSet:
 
     def __post_init__(self) -> None:
         n_rows = count_rows(self.X)
-        for name in ("y", *_OPTIONAL):
-            value = getattr(self, name)
-            if value is not None and len(value) != n_rows:
+        for name, value in vars(self).items():
+            if name != "X" and value is not None and len(value) != n_rows:
                 raise ValueError(
                     f"{name} of ValidationSet has {len(value)} rows and X has {n_rows}. "
                     "They must have the same number of rows."
@@ -89,18 +79,7 @@ class ValidationSet:
         return ValidationSet(fields["y"], **fields)
 
     def source_means(self, values: AnyArray) -> Floats:
-        """Return for each row the mean of a training-row value over its source rows.
-
-        Rows without source rows get 1.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from leavezero.augment import ValidationSet
-        >>> sources = np.array([[0, 1], [1, -1]])
-        >>> ValidationSet(np.zeros((2, 1)), np.zeros(2), source_rows=sources).source_means([1, 3])
-        array([2., 3.])
-        """
+        """Return for each row the mean of a training-row value over its source rows; 1 if none."""
         if self.source_rows is None:
             return np.ones(len(self))
         used = self.source_rows >= 0
@@ -110,45 +89,34 @@ class ValidationSet:
         return np.where(count > 0, means, 1.0)
 
     def _fields(self, rows: slice | Ints) -> dict[str, Any]:
-        fields = {name: getattr(self, name) for name in ("y", *_OPTIONAL)}
+        """Return some rows of all fields except X."""
+        fields = {name: value for name, value in vars(self).items() if name != "X"}
         return {name: None if value is None else value[rows] for name, value in fields.items()}
 
     @staticmethod
     def concatenate(parts: "Sequence[ValidationSet]") -> "ValidationSet":
         """Concatenate validation sets of one augmenter."""
         fields: dict[str, Any] = {}
-        for name in ("X", "y", *_OPTIONAL):
+        for name, first in vars(parts[0]).items():
             values = [getattr(part, name) for part in parts]
-            fields[name] = None if values[0] is None else stack_rows(values)
+            fields[name] = None if first is None else stack_rows(values)
         return ValidationSet(**fields)
-
-
-MAX_FLOAT_CLASSES = 20
 
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """An encoded target.
+    """An encoded target."""
 
-    ``kind`` is "classes" (one output), "combinations" (several outputs of classes, multilabel) or
-    "numbers" (regression). Classes and combinations are ``codes``, positions in ``labels``;
-    regression targets are the columns of ``numbers``.
-    """
-
-    kind: str
-    codes: Ints
-    labels: AnyArray | None = None
-    numbers: Floats | None = None
+    kind: str  # "classes", "combinations" (several outputs of classes), "numbers" (regression)
+    codes: Ints  # positions in the labels; 0 for regression
+    labels: AnyArray | None = None  # distinct classes or combinations
+    numbers: Floats | None = None  # columns of a regression target
     dtype: Any = None
     n_outputs: int = 0  # 0 for a one-dimensional y
 
     @classmethod
     def of(cls, y: AnyArray, owner: str) -> "Target":
-        """Encode y.
-
-        Floats are a regression target, unless they are integers with at most 20 distinct values,
-        such as 0.0 and 1.0. Everything else is classes.
-        """
+        """Encode y: floats are regression, except for integers with at most 20 distinct values."""
         if y is None:
             raise ValueError(f"{owner} requires y to be passed, but the target y is None.")
         several = getattr(y, "ndim", 1) == 2 and y.shape[1] > 1
@@ -178,11 +146,10 @@ class Target:
         numbers = None if self.numbers is None else self.numbers[rows]
         return replace(self, codes=self.codes[rows], numbers=numbers)
 
-    def decode(self, codes: Ints | None, numbers: Floats | None) -> AnyArray:
+    def decode(self, codes: Any, numbers: Any) -> AnyArray:
         """Return codes or numbers in the format of y; numbers are clipped to their bounds."""
         if self.labels is not None:
             return self.labels[codes]
-        assert numbers is not None
         assert self.numbers is not None
         numbers = clip(numbers, natural_bounds(self.numbers))
         return (numbers if self.n_outputs else numbers[:, 0]).astype(self.dtype)
@@ -205,13 +172,6 @@ def natural_bounds(columns: Floats) -> tuple[Floats, Floats]:
 
     A column without negative values is bounded below by its minimum, one without positive values
     above by its maximum, and proportions (values from 0 to 1) below and above.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> low, high = natural_bounds(np.array([[0.5, -1.0, 3.0], [2.0, 1.0, 7.0]]))
-    >>> low, high
-    (array([ 0.5, -inf,  3. ]), array([inf, inf, inf]))
     """
     least, most = np.fmin.reduce(columns, axis=0), np.fmax.reduce(columns, axis=0)
     proportions = (least >= 0) & (most <= 1)
@@ -263,7 +223,7 @@ class BaseAugmenter(BaseEstimator, ABC):
         sample_weight: AnyArray | None = None,
         groups: AnyArray | None = None,
     ) -> Self:
-        """Learn from the training data how to generate rows.
+        """Learn from the training data how to generate rows, and return self.
 
         Parameters
         ----------
@@ -275,19 +235,14 @@ class BaseAugmenter(BaseEstimator, ABC):
             Rows are generated from a training row in proportion to its weight.
         groups : array of shape (n_samples,) or None
             Rows of different groups are never mixed.
-
-        Returns
-        -------
-        self
         """
         self._check_parameters()
         self._target = self._encode_target(y)
         check_consistent_length(X, y, groups)
-        owner, weight = type(self).__name__, None
+        owner = type(self).__name__
         if not self.takes_metadata and (sample_weight is not None or groups is not None):
             raise ValueError(f"{owner} supports neither sample_weight nor groups.")
-        if sample_weight is not None:
-            weight = _check_weights(sample_weight, count_rows(y), owner)
+        weight = _check_weights(sample_weight, count_rows(y), owner)
         codes = None if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
         if self._target.kind == "classes":
             self.classes_: AnyArray = np.asarray(self._target.labels)
@@ -296,7 +251,7 @@ class BaseAugmenter(BaseEstimator, ABC):
         return self
 
     def sample(self, n_samples: int, random_state: RandomState = None) -> ValidationSet:
-        """Generate a validation set.
+        """Return a generated :class:`ValidationSet`.
 
         Parameters
         ----------
@@ -304,16 +259,12 @@ class BaseAugmenter(BaseEstimator, ABC):
             The number of rows.
         random_state : int, RandomState, Generator or None
             Pass an int for reproducible rows.
-
-        Returns
-        -------
-        ValidationSet
         """
         check_is_fitted(self)
-        if not isinstance(n_samples, Integral) or isinstance(n_samples, bool) or n_samples < 1:
+        if not is_count(n_samples):
+            owner = type(self).__name__
             raise ValueError(
-                f"n_samples of {type(self).__name__}.sample must be a positive int, "
-                f"got {n_samples!r}."
+                f"n_samples of {owner}.sample must be a positive int, got {n_samples!r}."
             )
         return self._sample(int(n_samples), seed_sequence(random_state))
 
@@ -324,6 +275,12 @@ class BaseAugmenter(BaseEstimator, ABC):
 
     def _check_parameters(self) -> None:
         """Raise a ValueError if a constructor parameter is invalid."""
+
+    def _require(self, name: str, is_valid: bool, requirement: str) -> None:
+        """Raise a ValueError unless a constructor parameter is valid."""
+        if not is_valid:
+            got = f"{getattr(self, name)!r}"
+            raise ValueError(f"{name} of {type(self).__name__} must {requirement}, got {got}.")
 
     def _encode_target(self, y: AnyArray) -> Target:
         """Return the encoded target."""
@@ -346,10 +303,8 @@ class AugmenterWrapper(BaseAugmenter):
 
     Attributes
     ----------
-    augmenter_ : augmenter
-        The fitted augmenter.
-    n_fits_ : int
-        The number of fitted models.
+    augmenter_, n_fits_ : augmenter and int
+        The fitted augmenter, and the number of fitted models.
 
     Examples
     --------
@@ -366,8 +321,7 @@ class AugmenterWrapper(BaseAugmenter):
         seed = integer_seed(root, "augmenter")
         self.augmenter_ = fit_clone(self.augmenter, X, y, weight, groups, seed=seed)
         self._featurizer = Featurizer().fit(X)
-        n_fits = self._fit_models(X, groups, root)
-        self.n_fits_ = n_fits + getattr(self.augmenter_, "n_fits_", 0)
+        self.n_fits_ = getattr(self.augmenter_, "n_fits_", 0) + self._fit_models(X, groups, root)
 
     @abstractmethod
     def _fit_models(self, X: Table, groups: Ints | None, root: np.random.SeedSequence) -> int:
@@ -383,7 +337,19 @@ def fit_clone(
     return copy.fit(X, y, **{k: v for k, v in metadata.items() if v is not None})
 
 
-def _check_weights(sample_weight: AnyArray, n_rows: int, owner: str) -> Floats:
+def is_count(value: Any, least: int = 1) -> bool:
+    """Return True for an integer that is not too small."""
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least
+
+
+def is_positive(value: Any) -> bool:
+    """Return True for a positive finite number."""
+    return isinstance(value, Real) and not isinstance(value, bool) and 0 < float(value) < np.inf
+
+
+def _check_weights(sample_weight: AnyArray | None, n_rows: int, owner: str) -> Floats | None:
+    if sample_weight is None:
+        return None
     weights = np.asarray(sample_weight, dtype=np.float64)
     if weights.shape != (n_rows,) or not np.isfinite(weights).all() or (weights < 0).any():
         raise ValueError(
@@ -392,8 +358,7 @@ def _check_weights(sample_weight: AnyArray, n_rows: int, owner: str) -> Floats:
         )
     if weights.sum() == 0:
         raise ValueError(
-            "Sample weights must contain at least one non-zero number: sample_weight of "
-            f"{owner} is 0 for every row."
+            f"Sample weights must contain at least one non-zero number: {owner} got only zeros."
         )
     return weights
 
@@ -401,11 +366,7 @@ def _check_weights(sample_weight: AnyArray, n_rows: int, owner: str) -> Floats:
 def takes_unlabeled(estimator: Any) -> bool:
     """Return True if an estimator can be fitted to rows without a label.
 
-    Parameters
-    ----------
-    estimator : estimator
-        A semi-supervised estimator of scikit-learn, or one with a parameter ``unlabeled`` (the
-        marker of such rows), or any other.
+    That is a semi-supervised estimator of scikit-learn, or one with a parameter ``unlabeled``.
 
     Examples
     --------

@@ -23,6 +23,7 @@ from leavezero._random import integer_seed, stream, with_seed
 from leavezero._typing import Floats, Ints, RandomState, Table
 from leavezero.augment._augmenter import AugmenterWrapper, ValidationSet
 from leavezero.augment._soft_labels import make_folds
+from leavezero.augment._table_augmenter import some_rows
 
 MAX_ROWS = 1_000  # for fitting the reference models
 N_NEIGHBORS = (1, 3, 5, 9, 15, 25, 41)
@@ -32,6 +33,7 @@ RIDGE_PENALTIES = (0.3, 10.0, 100.0, 1000.0)
 BLOCK_ROWS = 4_096
 
 _Predictor = Callable[[Floats], list[Ints]]  # features to the codes of one or more models
+_Kernel = Callable[[Floats], Floats]
 _Fitted = tuple[Ints, _Predictor, int]  # LOO predictions, one column per model; number of fits
 
 
@@ -39,11 +41,11 @@ class BiasCorrected(AugmenterWrapper):
     """Measure the bias of the score on an augmenter's rows by reference models.
 
     About forty cheap models (sixty small fits) of different types are fitted to the training
-    data. Each has a score on the validation set and a leave-one-out, out-of-bag or
-    cross-validation score; the difference is the bias of the validation set for that model. A
-    search corrects the score of a candidate by the bias of the reference models with similar
-    predictions on the validation set (ordinary kriging, see Cressie, Statistics for Spatial Data,
-    1993; the distance is the share of rows that are predicted differently).
+    data. The difference of a model's score on the validation set and its leave-one-out, out-of-bag
+    or cross-validation score is the bias of the validation set for that model. A search corrects
+    the score of a candidate by the bias of the reference models with similar predictions (ordinary
+    kriging, see Cressie, Statistics for Spatial Data, 1993; the distance is the share of rows that
+    are predicted differently).
 
     Parameters
     ----------
@@ -55,14 +57,11 @@ class BiasCorrected(AugmenterWrapper):
     Attributes
     ----------
     reference_models_ : ReferenceModels
-        The reference models and their leave-one-out predictions.
+        The reference models and their leave-one-out predictions for at most 1,000 training rows.
 
     Notes
     -----
-    The target is one column of classes. Only scores of predicted labels are corrected, such as
-    accuracy and balanced accuracy. Reference models are fitted to at most 1,000 training rows.
-    Leave-one-out predictions of ridge classifiers are exact for a fixed mean of the labels, and
-    those of nearest neighbors exact up to ties.
+    The target is one column of classes, and only scores of predicted labels are corrected.
 
     Examples
     --------
@@ -85,14 +84,9 @@ class BiasCorrected(AugmenterWrapper):
                 "BiasCorrected requires one column of classes as y, and a table that is neither "
                 "sparse nor text. Use SoftLabeled."
             )
-        if groups is not None:
-            raise ValueError(
-                "BiasCorrected does not support groups: other rows of its group would remain if a "
-                "row is left out. Use SoftLabeled."
-            )
-        rows = np.arange(len(self._target))
-        if len(rows) > MAX_ROWS:
-            rows = np.sort(stream(root, "rows").choice(rows, MAX_ROWS, replace=False))
+        if groups is not None:  # other rows of its group would remain if a row is left out
+            raise ValueError("BiasCorrected does not support groups. Use SoftLabeled.")
+        rows = some_rows(len(self._target), MAX_ROWS, stream(root, "rows"))
         seed = integer_seed(root, "references")
         codes = self._target.codes[rows]
         folds = make_folds(codes, None, 5, None, seed)
@@ -115,17 +109,14 @@ class ReferenceModels:
         The class codes of the rows that the models were fitted to.
     loo_predictions : array of shape (n_rows, n_models)
         The leave-one-out, out-of-bag or cross-validation predictions for these rows.
-    n_fits : int
-        The number of fits.
 
     Examples
     --------
-    >>> from sklearn.datasets import load_iris
-    >>> from leavezero.augment import BiasCorrected, CopulaAugmenter
-    >>> X, y = load_iris(return_X_y=True)
-    >>> models = BiasCorrected(CopulaAugmenter(), random_state=0).fit(X, y).reference_models_
-    >>> models.loo_predictions.shape, models.n_fits
-    ((150, 37), 58)
+    >>> import numpy as np
+    >>> from leavezero.augment import ReferenceModels
+    >>> X, folds = np.random.default_rng(0).normal(size=(20, 2)), np.arange(20) % 5
+    >>> ReferenceModels.of(X, codes=np.tile([0, 1], 10), folds=folds, seed=0).n_fits
+    58
     """
 
     truth: Ints
@@ -147,10 +138,10 @@ class ReferenceModels:
 
     def predict(self, features: Floats) -> Ints:
         """Return the predicted class codes, one column per model."""
-        blocks = []
-        for start in range(0, len(features), BLOCK_ROWS):
-            rows = features[start : start + BLOCK_ROWS]
-            blocks.append(np.column_stack([c for p in self.predictors for c in p(rows)]))
+        blocks = [
+            np.column_stack([codes for predict in self.predictors for codes in predict(rows)])
+            for rows in np.split(features, range(BLOCK_ROWS, len(features), BLOCK_ROWS))
+        ]
         return np.concatenate(blocks).astype(np.int16)
 
 
@@ -177,15 +168,12 @@ def _fit_ridges(features: Floats, codes: Ints) -> Iterator[_Fitted]:
 
 
 def _fit_kernel_ridges(
-    features: Floats,
-    codes: Ints,
-    kernel: Callable[[Floats], Floats],
-    penalties: Sequence[float],
-    intercept: float,
+    features: Floats, codes: Ints, kernel: _Kernel, penalties: Sequence[float], intercept: float
 ) -> _Fitted:
     """Fit all penalties from one decomposition.
 
-    The leave-one-out prediction of a linear smoother is (f - h y) / (1 - h), h the leverage.
+    The leave-one-out prediction of a linear smoother is (f - h y) / (1 - h), h the leverage; here
+    for a fixed mean of the labels.
     """
     y = _one_hot(codes)
     shares = y.mean(axis=0)
@@ -209,7 +197,7 @@ def _linear_kernel(rows: Floats, centered: Floats, mean: Floats) -> Floats:
 
 
 def _predict_ridges(
-    kernel: Callable[[Floats], Floats], coefficients: list[Floats], shares: Floats, rows: Floats
+    kernel: _Kernel, coefficients: list[Floats], shares: Floats, rows: Floats
 ) -> list[Ints]:
     values = kernel(rows)
     return [(values @ c + shares).argmax(axis=1) for c in coefficients]

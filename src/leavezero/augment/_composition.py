@@ -12,7 +12,17 @@ from leavezero.augment._augmenter import BaseAugmenter, ValidationSet, fit_clone
 from leavezero.augment._table_augmenter import quotas
 
 
-class AugmenterUnion(BaseAugmenter):
+class _Composition(BaseAugmenter):
+    """Base class of augmenters that consist of several augmenters."""
+
+    augmenters: Sequence[Any]
+
+    def _check_parameters(self) -> None:
+        is_list = isinstance(self.augmenters, list | tuple) and len(self.augmenters) > 0
+        self._require("augmenters", is_list, "be a list with at least one augmenter")
+
+
+class AugmenterUnion(_Composition):
     """Generate an equal share of the rows by each of several augmenters.
 
     A score is computed separately on the rows of each augmenter and averaged, so that the biases
@@ -24,11 +34,6 @@ class AugmenterUnion(BaseAugmenter):
         The augmenters.
     random_state : int, RandomState, Generator or None, default=None
         Seeds every ``random_state`` of None inside the augmenters.
-
-    Attributes
-    ----------
-    augmenters_ : list of augmenters
-        The fitted augmenters.
 
     Examples
     --------
@@ -44,9 +49,6 @@ class AugmenterUnion(BaseAugmenter):
         self.augmenters = augmenters
         self.random_state = random_state
 
-    def _check_parameters(self) -> None:
-        _check_augmenters(self)
-
     def _fit(self, X: Table, y: AnyArray, weight: Floats | None, groups: Ints | None) -> None:
         root = seed_sequence(self.random_state)
         self.augmenters_ = [
@@ -61,8 +63,8 @@ class AugmenterUnion(BaseAugmenter):
     def _sample(self, n_samples: int, root: np.random.SeedSequence) -> ValidationSet:
         sizes = quotas(np.ones(len(self.augmenters_), dtype=np.intp), n_samples)
         parts = {
-            i: augmenter.sample(int(size), stream(root, "member", i))
-            for i, (augmenter, size) in enumerate(zip(self.augmenters_, sizes, strict=True))
+            i: self.augmenters_[i].sample(int(size), stream(root, "member", i))
+            for i, size in enumerate(sizes)
             if size
         }
         # Optional fields that some augmenters provide are filled in for the others; reference
@@ -85,7 +87,7 @@ class AugmenterUnion(BaseAugmenter):
         return ValidationSet.concatenate(filled)
 
 
-class AugmenterPipeline(BaseAugmenter):
+class AugmenterPipeline(_Composition):
     """Apply each augmenter to the rows that the previous one generated.
 
     Parameters
@@ -93,11 +95,6 @@ class AugmenterPipeline(BaseAugmenter):
     augmenters : list of augmenters
         The first is fitted to the training data; each next one is fitted to the rows of the
         previous one, every time that rows are sampled.
-
-    Attributes
-    ----------
-    augmenter_ : augmenter
-        The first augmenter, fitted.
 
     Examples
     --------
@@ -112,9 +109,6 @@ class AugmenterPipeline(BaseAugmenter):
     def __init__(self, augmenters: Sequence[Any]) -> None:
         self.augmenters = augmenters
 
-    def _check_parameters(self) -> None:
-        _check_augmenters(self)
-
     def _fit(self, X: Table, y: AnyArray, weight: Floats | None, groups: Ints | None) -> None:
         self.augmenter_ = fit_clone(self.augmenters[0], X, y, weight, groups, seed=None)
 
@@ -128,11 +122,3 @@ class AugmenterPipeline(BaseAugmenter):
                 sources = rows.source_rows[new.source_rows].reshape(n_samples, -1)
             rows = replace(new, source_rows=sources)
         return rows
-
-
-def _check_augmenters(owner: AugmenterUnion | AugmenterPipeline) -> None:
-    if not isinstance(owner.augmenters, list | tuple) or not owner.augmenters:
-        raise ValueError(
-            f"augmenters of {type(owner).__name__} must be a list with at least one augmenter, "
-            f"got {owner.augmenters!r}."
-        )

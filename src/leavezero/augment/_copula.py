@@ -1,7 +1,7 @@
 """Generate each class from a Gaussian copula: each column keeps its own distribution."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -10,8 +10,6 @@ from scipy.stats import rankdata
 from leavezero._typing import Bools, Floats, Ints
 from leavezero.augment._gaussian import MAX_ROWS, ShrunkGaussian
 from leavezero.augment._table_augmenter import ClassConditionalAugmenter, ClassRows, ClassSample
-
-_MIN_ROWS = 3
 
 
 class CopulaAugmenter(ClassConditionalAugmenter):
@@ -32,21 +30,21 @@ class CopulaAugmenter(ClassConditionalAugmenter):
 
     Notes
     -----
-    A missing value is a value like any other: it is generated as often as it occurs in its class.
-    Categories are sorted by name, so only dependence that this order shows is kept. At most 5,000
-    rows per class are used for fitting. Classes of fewer than three rows are copied, with a
-    warning. For a regression target, features and target are generated jointly.
+    A missing value is generated as often as it occurs in its class. Categories are sorted by name,
+    so only dependence that this order shows is kept. At most 5,000 rows per class are used for
+    fitting. Classes of fewer than three rows are copied, with a warning. For a regression target,
+    features and target are generated jointly.
 
     Examples
     --------
     >>> import numpy as np
     >>> from leavezero.augment import CopulaAugmenter
     >>> X, y = np.random.default_rng(0).exponential(size=(200, 2)), np.repeat([0, 1], 100)
-    >>> validation_set = CopulaAugmenter("empirical").fit(X, y).sample(500, random_state=0)
-    >>> bool((validation_set.X >= 0).all())
+    >>> bool((CopulaAugmenter().fit(X, y).sample(500, random_state=0).X >= 0).all())
     True
     """
 
+    min_rows: ClassVar[int] = 3
     max_rows: ClassVar[int | None] = MAX_ROWS
     keeps_rows: ClassVar[bool] = False
     takes: ClassVar[frozenset[str]] = frozenset(
@@ -57,16 +55,13 @@ class CopulaAugmenter(ClassConditionalAugmenter):
         self.margins = margins
 
     def _check_parameters(self) -> None:
-        if self.margins not in ("smooth", "empirical"):
-            raise ValueError(
-                f'margins of CopulaAugmenter must be "smooth" or "empirical", got {self.margins!r}.'
-            )
+        is_known = self.margins in ("smooth", "empirical")
+        self._require("margins", is_known, 'be "smooth" or "empirical"')
 
     def _fit_class(self, one: ClassRows) -> tuple["Margins", ShrunkGaussian] | Floats:
         """Return the distribution of a class, or the rows of a small class."""
         rows: Floats = one.values
-        if len(one) < _MIN_ROWS:
-            self._warn_small(one, _MIN_ROWS, "its rows are copied")
+        if len(one) < self.min_rows:
             return rows
         assert self._codec is not None
         discrete = np.zeros(rows.shape[1], dtype=bool)
@@ -75,11 +70,7 @@ class CopulaAugmenter(ClassConditionalAugmenter):
         return margins, ShrunkGaussian.of(normal_scores(rows, margins.n_values))
 
     def _sample_class(
-        self,
-        one: ClassRows,
-        fitted: tuple["Margins", ShrunkGaussian] | Floats,
-        n_samples: int,
-        rng: np.random.Generator,
+        self, one: ClassRows, fitted: Any, n_samples: int, rng: np.random.Generator
     ) -> ClassSample:
         if not isinstance(fitted, tuple):
             return ClassSample(fitted[rng.integers(len(fitted), size=n_samples)])

@@ -14,7 +14,7 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from leavezero._random import stream
 from leavezero._tables import stack_rows, take_rows
 from leavezero._typing import AnyArray, Floats, Ints, RandomState, Table
-from leavezero.augment._augmenter import AugmenterWrapper, ValidationSet
+from leavezero.augment._augmenter import AugmenterWrapper, ValidationSet, is_count
 from leavezero.exceptions import SmallClassWarning
 
 _MAX_WEIGHT = 10.0  # before normalization; the smallest weight is its inverse
@@ -55,10 +55,7 @@ class DensityRatioWeighted(AugmenterWrapper):
         self.random_state = random_state
 
     def _check_parameters(self) -> None:
-        if not isinstance(self.n_folds, int | np.integer) or self.n_folds < 1:
-            raise ValueError(
-                f"n_folds of DensityRatioWeighted must be a positive int, got {self.n_folds!r}."
-            )
+        self._require("n_folds", is_count(self.n_folds), "be a positive int")
 
     def _fit_models(self, X: Table, groups: Ints | None, root: np.random.SeedSequence) -> int:
         if self._target.kind != "classes":
@@ -68,9 +65,8 @@ class DensityRatioWeighted(AugmenterWrapper):
         part = stream(root, "parts").integers(self.n_folds, size=len(labels))
         for fold in range(self.n_folds):
             rows = np.flatnonzero(part != fold) if self.n_folds > 1 else np.arange(len(labels))
-            self._fit_classifiers(
-                take_rows(X, rows), labels[rows], stream(root, "classifier", fold)
-            )
+            rng = stream(root, "classifier", fold)
+            self._fit_classifiers(take_rows(X, rows), labels[rows], rng)
         return sum(map(len, self._classifiers.values()))
 
     def _fit_classifiers(self, X: Table, y: AnyArray, rng: np.random.Generator) -> None:

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 from leavezero._random import integer_seed, seed_sequence
 from leavezero._typing import Floats, RandomState
-from leavezero.augment._augmenter import clip
+from leavezero.augment._augmenter import clip, is_count
 from leavezero.augment._table_augmenter import ClassConditionalAugmenter, ClassRows, ClassSample
 
 MAX_ROWS = 5_000  # per class, for fitting
@@ -22,15 +22,13 @@ ROWS_PER_COMPONENT = 5
 MAX_FULL_COLUMNS = 40  # for full covariances
 ROWS_PER_FULL_COLUMN = 3
 REG_COVAR = 0.02  # added to the variances of columns of variance one: keeps duplicates apart
-_TAKES = frozenset({"regression targets", "several outputs"})
 
 
 @dataclass(frozen=True, eq=False)
 class ShrunkGaussian:
-    """A Gaussian whose covariance is shrunk to a multiple of the identity (Ledoit, Wolf 2004).
+    """A Gaussian of covariance ``factor.T @ factor + noise * I``, shrunk (Ledoit, Wolf 2004).
 
-    The covariance is ``factor.T @ factor + noise * I``. It is never computed, so that memory and
-    time are linear in the number of columns if there are fewer rows than columns.
+    The covariance is never computed: with few rows, time is linear in the number of columns.
     """
 
     mean: Floats
@@ -123,12 +121,9 @@ class Mixture:
         """Generate rows, ordered by component."""
         sizes = rng.multinomial(n_samples, self.weights / self.weights.sum())
         rows = rng.standard_normal((n_samples, self.means.shape[1]))
-        stops = np.cumsum(sizes)
-        for start, stop, mean, root in zip(
-            stops - sizes, stops, self.means, self.roots, strict=True
-        ):
-            part = rows[start:stop]
-            rows[start:stop] = mean + (part * root if root.ndim == 1 else part @ root.T)
+        parts = np.split(rows, np.cumsum(sizes)[:-1])  # views
+        for part, mean, root in zip(parts, self.means, self.roots, strict=True):
+            part[:] = mean + (part * root if root.ndim == 1 else part @ root.T)
         return rows
 
 
@@ -137,27 +132,24 @@ class GaussianAugmenter(ClassConditionalAugmenter):
 
     No generated row depends on a single training row, so memorizing is not rewarded. A class that
     is not one ellipsoidal cluster is generated as one, and rigid models score too well. At most
-    5,000 rows per class are used for fitting. A class of one row is copied, with a warning. For a
-    regression target, features and target are generated jointly.
+    5,000 rows per class are used for fitting. A class of one row is copied, with a warning.
 
     Examples
     --------
     >>> import numpy as np
     >>> from leavezero.augment import GaussianAugmenter
-    >>> X = np.random.default_rng(0).normal(size=(100, 2)) + np.repeat([0, 5], 50)[:, None]
+    >>> X = np.random.default_rng(0).normal(loc=5, size=(100, 2))
     >>> fitted = GaussianAugmenter().fit(X, np.repeat(["a", "b"], 50))
-    >>> validation_set = fitted.sample(1000, random_state=0)
-    >>> bool(abs(validation_set.X[validation_set.y == "b"].mean() - 5) < 0.3)
+    >>> bool(abs(fitted.sample(1000, random_state=0).X.mean() - 5) < 0.3)
     True
     """
 
-    takes: ClassVar[frozenset[str]] = _TAKES
+    takes: ClassVar[frozenset[str]] = frozenset({"regression targets", "several outputs"})
+    min_rows: ClassVar[int] = 2
     max_rows: ClassVar[int | None] = MAX_ROWS
     keeps_rows: ClassVar[bool] = False
 
     def _fit_class(self, one: ClassRows) -> Any:
-        if len(one) == 1:
-            self._warn_small(one, 2, "its row is copied")
         assert self._codec is not None
         integer = np.append(self._codec.integer, np.zeros(one.n_targets, dtype=bool))
         low, high = one.values.min(axis=0), one.values.max(axis=0)
@@ -198,20 +190,16 @@ class GaussianMixtureAugmenter(GaussianAugmenter):
     -----
     The mixtures are those of :class:`sklearn.mixture.GaussianMixture`. Diagonal covariances are
     always compared; full ones if a class has at most 40 columns and at least three times as many
-    rows. Components have at least five rows on average. A shrunk Gaussian replaces a single full
-    component, and is used for classes of fewer than ten rows. At most 2,000 rows per class are
-    used for fitting.
+    rows. Components have at least five rows on average. A single full component and a class of
+    fewer than ten rows is a shrunk Gaussian. At most 2,000 rows per class are used for fitting.
 
     Examples
     --------
     >>> import numpy as np
     >>> from leavezero.augment import GaussianMixtureAugmenter
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(200, 1)) + np.repeat([0, 20, 10], [50, 50, 100])[:, None]
+    >>> X = np.random.default_rng(0).normal(size=(200, 1)) + np.tile([0, 20], 100)[:, None]
     >>> fitted = GaussianMixtureAugmenter(random_state=0).fit(X, np.repeat([0, 1], 100))
-    >>> validation_set = fitted.sample(300, random_state=0)
-    >>> first = validation_set.X[validation_set.y == 0]
-    >>> bool(np.any(np.abs(first - 10) < 4))  # class 0 has two clusters, at 0 and 20
+    >>> bool(np.any(abs(fitted.sample(300, random_state=0).X - 10) < 4))  # two clusters: 0, 20
     False
     """
 
@@ -222,11 +210,7 @@ class GaussianMixtureAugmenter(GaussianAugmenter):
         self.random_state = random_state
 
     def _check_parameters(self) -> None:
-        if not isinstance(self.max_components, int | np.integer) or self.max_components < 1:
-            raise ValueError(
-                "max_components of GaussianMixtureAugmenter must be a positive int, got "
-                f"{self.max_components!r}."
-            )
+        self._require("max_components", is_count(self.max_components), "be a positive int")
         self._root = seed_sequence(self.random_state)
 
     def _fit_distribution(self, rows: Floats, code: int) -> ShrunkGaussian | Mixture:

@@ -1,54 +1,52 @@
-"""Mix-up: rows between two training rows of one class."""
+"""The augmentations of the paper and its published code: mix-up and random rotations."""
 
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
+from scipy.stats import ortho_group
 from sklearn.neighbors import NearestNeighbors
 
 from leavezero._tables import Featurizer
-from leavezero._typing import Bools, Floats, Ints
-from leavezero.augment._table_augmenter import ClassConditionalAugmenter, ClassRows, ClassSample
-
-_TAKES = frozenset(
-    {
-        "missing values",
-        "non-numeric columns",
-        "sparse matrices",
-        "regression targets",
-        "several outputs",
-    }
+from leavezero._typing import Floats, Ints
+from leavezero.augment._augmenter import is_count, is_positive
+from leavezero.augment._table_augmenter import (
+    ALTERNATIVES,
+    ClassConditionalAugmenter,
+    ClassRows,
+    ClassSample,
 )
 
+_MAX_ROTATED_COLUMNS = 2_000
 
-class LabelInvariantMixup(ClassConditionalAugmenter):
-    """Mix two training rows of a class and keep its label (Li et al. 2020, Algorithm 2).
+
+class _Mixup(ClassConditionalAugmenter):
+    """Base class of augmenters whose rows are mixes of two rows."""
+
+    takes: ClassVar[frozenset[str]] = frozenset(ALTERNATIVES) - {"text"}
+    mixes_rows: ClassVar[bool] = True
+    min_rows: ClassVar[int] = 2
+
+
+class LabelInvariantMixup(_Mixup):
+    """Mix two training rows of a class and keep its label (arXiv:2012.13309, Algorithm 2).
 
     Each generated row is ``weight * x_j + (1 - weight) * x_k`` for two different training rows j
-    and k of one class and ``weight`` from Beta(alpha, alpha). The label marginal is kept. The
-    rows are close to the training rows, so models that memorize the training data score too well:
-    it suits rigid models, such as linear ones, and favors flexible ones, such as 1-NN.
+    and k of one class and ``weight`` from Beta(alpha, alpha). The rows are close to the training
+    rows, so flexible models that memorize them, such as 1-NN, score too well.
 
     Parameters
     ----------
     alpha : float, default=1.0
-        Shape of the Beta distribution: 1 is uniform on the segment between two rows, small values
-        stay near one of them, large values near the middle. The paper does not state its value;
-        the authors' code uses 1.
+        Shape of the Beta distribution: 1, as in the authors' code, is uniform on the segment
+        between two rows, small values stay near one of them, large values near the middle.
 
     Notes
     -----
-    A row is never paired with itself, unless it is the only one of its class: then it is copied
-    and a warning names the class. A category, and a value that is missing in one of the two rows,
-    is copied from row j with probability ``weight``, else from row k. Integers stay integers. For
-    a regression target, row k is among the nearest rows in the order of y (a tenth of all rows,
-    at least five, on either side), and the targets are mixed with the same weight.
-
-    References
-    ----------
-    W. Li, C. Geng, S. Chen. Leave Zero Out: Towards a No-Cross-Validation Approach for Model
-    Selection. arXiv:2012.13309, 2020.
+    The only row of a class is copied, with a warning. A category, and a value that is missing in
+    one of the two rows, is copied from row j with probability ``weight``, else from row k. Integers
+    stay integers. For a regression target, row k is among the nearest rows in the order of y (a
+    tenth of all rows, at least five, on either side), and targets are mixed with the same weight.
 
     Examples
     --------
@@ -60,23 +58,14 @@ class LabelInvariantMixup(ClassConditionalAugmenter):
     array([3, 3])
     """
 
-    takes: ClassVar[frozenset[str]] = _TAKES
-    mixes_rows: ClassVar[bool] = True
-
     def __init__(self, alpha: float = 1.0) -> None:
         self.alpha = alpha
 
     def _check_parameters(self) -> None:
-        alpha = self.alpha
-        if not isinstance(alpha, Real) or isinstance(alpha, bool) or not 0 < alpha < np.inf:
-            raise ValueError(
-                f"alpha of LabelInvariantMixup must be a positive finite number, got {alpha!r}."
-            )
+        self._require("alpha", is_positive(self.alpha), "be a positive finite number")
 
     def _fit_class(self, one: ClassRows) -> Ints | None:
         """Return the order of rows by y for a regression target."""
-        if len(one) == 1:
-            self._warn_small(one, 2, "its row is copied")
         if not one.n_targets:
             return None
         targets = one.values[:, -one.n_targets :]
@@ -101,13 +90,12 @@ class LabelInvariantMixup(ClassConditionalAugmenter):
         return _mixed(one, first, second, weight, rng)
 
 
-class NeighborMixup(ClassConditionalAugmenter):
+class NeighborMixup(_Mixup):
     """Mix each training row with its nearest neighbor of the same class.
 
-    This is the mix-up of the authors' published code: all training rows are used in turn, the
-    partner is the nearest row of the class, and the weight is uniform. Flexible models are favored
-    more than by :class:`LabelInvariantMixup`. Distances use standardized columns (unlike the
-    published code), and different categories have distance 1.
+    This is the mix-up of the authors' published code: all training rows are used in turn, and the
+    weight is uniform. Flexible models are favored more than by :class:`LabelInvariantMixup`.
+    Columns are standardized (unlike the published code), different categories have distance 1.
 
     Parameters
     ----------
@@ -124,21 +112,15 @@ class NeighborMixup(ClassConditionalAugmenter):
     [(0, 1), (1, 2), (3, 4)]
     """
 
-    takes: ClassVar[frozenset[str]] = _TAKES
-    mixes_rows: ClassVar[bool] = True
-
     def __init__(self, n_neighbors: int = 1) -> None:
         self.n_neighbors = n_neighbors
 
     def _check_parameters(self) -> None:
-        k = self.n_neighbors
-        if not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
-            raise ValueError(f"n_neighbors of NeighborMixup must be a positive int, got {k!r}.")
+        self._require("n_neighbors", is_count(self.n_neighbors), "be a positive int")
 
     def _fit_class(self, one: ClassRows) -> Ints:
         """Return the positions of each row's nearest other rows."""
         if len(one) == 1:
-            self._warn_small(one, 2, "its row is copied")
             return np.zeros((1, 1), dtype=np.intp)
         neighbors = NearestNeighbors(n_neighbors=min(self.n_neighbors, len(one) - 1))
         return neighbors.fit(_features(one)).kneighbors(return_distance=False)
@@ -153,47 +135,74 @@ class NeighborMixup(ClassConditionalAugmenter):
         return _mixed(one, first, second, weight, rng)
 
 
-def _mixed(
-    one: ClassRows, first: Ints, second: Ints, weight: Floats, rng: np.random.Generator
-) -> ClassSample:
-    values = mix(one.values[first], one.values[second], weight, rng, one.categorical)
-    return ClassSample(values, np.column_stack([first, second]))
+class OrthogonalTransform(ClassConditionalAugmenter):
+    """Rotate the rows of each class about their mean by a random orthogonal matrix.
 
-
-def mix(
-    first: Any,
-    second: Any,
-    weight: Floats,
-    rng: np.random.Generator,
-    categorical: Bools | None = None,
-) -> Any:
-    """Return ``weight * first + (1 - weight) * second``.
-
-    Categories, and values of which one is missing, are copied from one of the two rows.
+    The authors' published code has this transformation, about the origin; the paper does not
+    mention it. If columns differ in variance or are correlated, its rows do not resemble the
+    data. Each call of ``sample`` uses one matrix per class, uniformly distributed over all
+    rotations and reflections. Constant columns are kept.
 
     Examples
     --------
     >>> import numpy as np
-    >>> mix(np.array([[0.0]]), np.array([[4.0]]), np.array([[0.25]]), np.random.default_rng(0))
-    array([[3.]])
+    >>> from leavezero.augment import OrthogonalTransform
+    >>> X = np.array([[0.0, 1.0], [0.0, -1.0], [5.0, 5.0], [7.0, 5.0]])
+    >>> validation_set = OrthogonalTransform().fit(X, [0, 0, 1, 1]).sample(4, random_state=0)
+    >>> np.round(np.linalg.norm(validation_set.X[validation_set.y == 0], axis=1), 6)
+    array([1., 1.])
     """
-    if sparse.issparse(first):
-        return sparse.csr_matrix(first.multiply(weight) + second.multiply(1.0 - weight))
-    mixed = second + weight * (first - second)  # this form returns equal values exactly
-    copied = np.isnan(mixed)
-    if categorical is not None:
-        copied[:, categorical] = True
+
+    takes: ClassVar[frozenset[str]] = frozenset({"several outputs"})
+    min_rows: ClassVar[int] = 2
+
+    def _fit_class(self, one: ClassRows) -> tuple[Floats, Ints]:
+        if one.values.shape[1] > _MAX_ROTATED_COLUMNS:
+            raise ValueError(
+                f"OrthogonalTransform requires at most {_MAX_ROTATED_COLUMNS} columns, got "
+                f"{one.values.shape[1]}. Use LabelInvariantMixup."
+            )
+        return one.values.mean(axis=0), np.flatnonzero(np.ptp(one.values, axis=0) > 0)
+
+    def _sample_class(
+        self, one: ClassRows, fitted: Any, n_samples: int, rng: np.random.Generator
+    ) -> ClassSample:
+        mean, varying = fitted
+        rows = rng.integers(len(one), size=n_samples)
+        values = one.values[rows].copy()
+        if len(varying):
+            rotation = rng.choice([-1.0, 1.0], size=(1, 1))
+            if len(varying) > 1:
+                rotation = ortho_group.rvs(len(varying), random_state=rng)
+            values[:, varying] = mean[varying] + (values[:, varying] - mean[varying]) @ rotation
+        return ClassSample(values, rows[:, None])
+
+
+def _mixed(
+    one: ClassRows, first: Ints, second: Ints, weight: Floats, rng: np.random.Generator
+) -> ClassSample:
+    """Return ``weight * first + (1 - weight) * second`` of two rows each.
+
+    Categories, and values of which one is missing, are copied from one of the two rows.
+    """
+    x, other = one.values[first], one.values[second]
+    source_rows = np.column_stack([first, second])
+    if sparse.issparse(x):
+        mixed = sparse.csr_matrix(x.multiply(weight) + other.multiply(1.0 - weight))
+        return ClassSample(mixed, source_rows)
+    mixed = other + weight * (x - other)  # this form returns equal values exactly
+    copied = np.isnan(mixed) | one.categorical
     if copied.any():
-        chosen = np.where(rng.random(mixed.shape) < weight, first, second)
+        chosen = np.where(rng.random(mixed.shape) < weight, x, other)
         mixed[copied] = chosen[copied]
-    return mixed
+    return ClassSample(mixed, source_rows)
 
 
 def _features(one: ClassRows) -> Any:
     """Return the rows as features for distances."""
-    if sparse.issparse(one.values):
-        return one.values
     table = one.values
+    if sparse.issparse(table):
+        return table
     if one.categorical.any():
         table = table.astype(object)
         for column in np.flatnonzero(one.categorical):

@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -54,11 +55,6 @@ class LabeledOnly(_PartlyLabeledAugmenter):
     random_state : int, RandomState, Generator or None, default=None
         Seed of the augmenter.
 
-    Attributes
-    ----------
-    augmenter_ : augmenter
-        The augmenter, fitted to the labeled rows.
-
     Examples
     --------
     >>> from leavezero.augment import LabeledOnly, LabelInvariantMixup
@@ -78,13 +74,11 @@ class LabeledOnly(_PartlyLabeledAugmenter):
     def _fit(self, X: Table, y: AnyArray, weight: Floats | None, groups: Ints | None) -> None:
         rows = np.flatnonzero(self._labeled)
         seed = integer_seed(seed_sequence(self.random_state), "augmenter")
+        X = take_rows(X if hasattr(X, "shape") else np.asarray(X), rows)
+        weight = None if weight is None else weight[rows]
+        groups = None if groups is None else groups[rows]
         self.augmenter_ = fit_clone(
-            self.augmenter,
-            take_rows(X if hasattr(X, "shape") else np.asarray(X), rows),
-            np.asarray(y)[rows],
-            None if weight is None else weight[rows],
-            None if groups is None else groups[rows],
-            seed=seed,
+            self.augmenter, X, np.asarray(y)[rows], weight, groups, seed=seed
         )
         self.n_fits_ = getattr(self.augmenter_, "n_fits_", 0)
 
@@ -100,9 +94,9 @@ class PseudoLabeled(_PartlyLabeledAugmenter):
     """Generate the validation set from labeled rows and from rows with pseudo labels.
 
     The pseudo label of a row is its most probable class (Li et al. 2020, Remark 1), by the mean of
-    a few label models, which should not be candidates. Its probability becomes a weight: the mean
-    over the source rows of a generated row, or, without source rows, the weight of the row in the
-    ``fit`` of the augmenter.
+    a few label models, which should not be candidates. Generated rows are weighted by the mean
+    probability of the labels of their source rows; an augmenter without source rows is fitted with
+    these weights.
 
     Parameters
     ----------
@@ -110,12 +104,9 @@ class PseudoLabeled(_PartlyLabeledAugmenter):
         Generates the rows, from all rows with their labels or pseudo labels.
     labeler : "auto", "spreading", "self-training", "neighbors", estimator or list, default="auto"
         The label models: label spreading over the seven nearest neighbors, self-training with
-        logistic regression, the nearest labeled row, or classifiers with ``predict_proba``.
-        "auto" is the mean of all three. Semi-supervised estimators are fitted to all rows, with
-        -1 in rows without a label, others to the labeled rows.
+        logistic regression, the nearest labeled row (all three for "auto"), or classifiers.
     prior : "labeled" or array of shape (n_classes,), default="labeled"
-        The share of each class in the validation set: that of the labeled rows, or as given, in
-        the order of the sorted classes.
+        The share of each class in the validation set, in the order of the sorted classes.
     unlabeled : object, default=-1
         The value in y of rows without a label.
     random_state : int, RandomState, Generator or None, default=None
@@ -123,8 +114,6 @@ class PseudoLabeled(_PartlyLabeledAugmenter):
 
     Attributes
     ----------
-    augmenter_, n_fits_ : augmenter and int
-        The fitted augmenter, and the number of fitted models.
     pseudo_labels_, confidence_ : arrays of shape (n_samples,)
         The label or pseudo label of each training row, and its probability.
     pseudo_share_ : float
@@ -134,14 +123,10 @@ class PseudoLabeled(_PartlyLabeledAugmenter):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from sklearn.datasets import make_moons
     >>> from leavezero.augment import LabelInvariantMixup, PseudoLabeled
-    >>> X, y = make_moons(200, noise=0.1, random_state=0)
-    >>> y_few = np.where(np.arange(200) < 10, y, -1)
-    >>> augmenter = PseudoLabeled(LabelInvariantMixup(), random_state=0).fit(X, y_few)
-    >>> bool(np.mean(augmenter.pseudo_labels_ == y) > 0.8), len(augmenter.sample(50, 0))
-    (True, 50)
+    >>> X, y = [[0.0], [1.0], [2.0], [9.0], [10.0], [11.0]], [0, -1, -1, 1, -1, -1]
+    >>> PseudoLabeled(LabelInvariantMixup(), "neighbors").fit(X, y).pseudo_labels_
+    array([0, 0, 0, 1, 1, 1])
     """
 
     def __init__(
@@ -169,14 +154,14 @@ class PseudoLabeled(_PartlyLabeledAugmenter):
         self.confidence_ = probabilities[np.arange(len(codes)), codes]
         pseudo = self.confidence_[~self._labeled].sum()
         self.pseudo_share_ = float(pseudo / self.confidence_.sum())
-        seed, labels = integer_seed(root, "augmenter"), self.pseudo_labels_
-        fitted = fit_clone(self.augmenter, X, labels, weight, groups, seed=seed)
-        probe = fitted.sample(1, stream(root, "probe"))
+        fit = partial(fit_clone, self.augmenter, X, self.pseudo_labels_, groups=groups)
+        seed = integer_seed(root, "augmenter")
+        self.augmenter_ = fit(weight=weight, seed=seed)
+        probe = self.augmenter_.sample(1, stream(root, "probe"))
         self._has_sources = probe.source_rows is not None
         if not self._has_sources and np.any(self.confidence_ < 1.0):
-            weights = self.confidence_ * (1.0 if weight is None else weight)
-            fitted = fit_clone(self.augmenter, X, labels, weights, groups, seed=seed)
-        self.augmenter_ = fitted
+            weight = self.confidence_ * (1.0 if weight is None else weight)
+            self.augmenter_ = fit(weight=weight, seed=seed)
         n_labelers = 0 if self._labeled.all() else len(self.label_models_)
         self.n_fits_ = getattr(self.augmenter_, "n_fits_", 0) + n_labelers
 
@@ -197,7 +182,7 @@ class PseudoLabeled(_PartlyLabeledAugmenter):
     def _sample(self, n_samples: int, root: np.random.SeedSequence) -> ValidationSet:
         sample = self.augmenter_.sample(n_samples, stream(root, "rows"))
         weights = np.ones(n_samples) if sample.sample_weight is None else sample.sample_weight
-        if self._has_sources and sample.source_rows is not None:
+        if self._has_sources:
             weights = weights * sample.source_means(self.confidence_)
         codes = np.searchsorted(self.classes_, sample.y)
         totals = np.bincount(codes, weights, minlength=len(self.classes_))
@@ -205,31 +190,24 @@ class PseudoLabeled(_PartlyLabeledAugmenter):
         return replace(sample, sample_weight=weights * factors[codes] * n_samples)
 
     def _resolve_labelers(self, n_rows: int) -> list[Any]:
-        known = default_labelers(n_rows)
-        chosen = self.labeler
-        if isinstance(chosen, str):
-            if chosen == "auto":
-                return list(known.values())
-            if chosen in known:
-                return [known[chosen]]
-        elif isinstance(chosen, list | tuple) and chosen:
+        chosen, known = self.labeler, default_labelers(n_rows)
+        if isinstance(chosen, str) and chosen in (*known, "auto"):
+            return list(known.values()) if chosen == "auto" else [known[chosen]]
+        if isinstance(chosen, list | tuple) and chosen:
             return list(chosen)
-        elif hasattr(chosen, "fit") and hasattr(chosen, "predict_proba"):
-            return [chosen]
-        raise ValueError(
-            f'labeler of PseudoLabeled must be "auto", one of {", ".join(map(repr, known))}, or a '
-            f"classifier with predict_proba, got {chosen!r}."
-        )
+        names = ", ".join(map(repr, known))
+        is_classifier = hasattr(chosen, "fit") and hasattr(chosen, "predict_proba")
+        requirement = f'be "auto", one of {names}, or a classifier with predict_proba'
+        self._require("labeler", is_classifier, requirement)
+        return [chosen]
 
     def _class_shares(self) -> Floats:
         if isinstance(self.prior, str) and self.prior == "labeled":
             return np.bincount(self._target.codes) / len(self._target)
-        shares = np.asarray(self.prior, dtype=np.float64) if np.ndim(self.prior) == 1 else None
-        if shares is None or len(shares) != len(self.classes_) or np.any(shares <= 0):
-            raise ValueError(
-                f'prior of PseudoLabeled must be "labeled" or {len(self.classes_)} positive shares '
-                f"in the order of the classes {self.classes_.tolist()}, got {self.prior!r}."
-            )
+        shares, classes = np.asarray(self.prior), self.classes_.tolist()
+        is_valid = shares.shape == (len(classes),) and all(share > 0 for share in shares)
+        which = f"{len(classes)} positive shares in the order of the classes {classes}"
+        self._require("prior", is_valid, f'be "labeled" or {which}')
         return np.asarray(shares / shares.sum())
 
 
@@ -271,12 +249,6 @@ def with_marginal(probabilities: Floats, shares: Floats, n_rounds: int = 50) -> 
 
     Columns are scaled and rows normalized in turn (iterative proportional fitting), which keeps
     the order of rows within a class.
-
-    Examples
-    --------
-    >>> scaled = with_marginal(np.array([[0.9, 0.1], [0.8, 0.2]]), np.array([0.5, 0.5]))
-    >>> scaled.mean(axis=0).round(3)
-    array([0.5, 0.5])
     """
     scaled = np.maximum(probabilities, 1e-6)
     for _ in range(n_rounds):
@@ -292,10 +264,8 @@ def labeled_rows(target: AnyArray, unlabeled: Any, owner: str) -> Bools:
     ----------
     target : array of shape (n_samples,)
         The labels, and the marker in rows without a label.
-    unlabeled : object
-        The marker of rows without a label; may be NaN.
-    owner : str
-        The name of the caller, for messages.
+    unlabeled, owner : object and str
+        The marker of rows without a label, which may be NaN; the caller's name, for messages.
 
     Examples
     --------
@@ -304,26 +274,18 @@ def labeled_rows(target: AnyArray, unlabeled: Any, owner: str) -> Bools:
     >>> labeled_rows(np.array([0, -1, 1]), -1, "a search")
     array([ True, False,  True])
     """
-    known = np.array([not _equal(plain(value), unlabeled) for value in target], dtype=bool)
+    if unlabeled != unlabeled:  # NaN
+        known = np.array([value == value for value in target], dtype=bool)
+    else:
+        known = np.array([plain(value) != unlabeled for value in target], dtype=bool)
     check_labels(target[known], unlabeled, owner)
     return known
 
 
-def _equal(value: Any, marker: Any) -> bool:
-    return bool(value == marker or (value != value and marker != marker))
-
-
 def check_labels(labels: AnyArray, unlabeled: Any, owner: str) -> None:
-    """Raise a ValueError unless the labeled rows have at least two classes.
+    """Raise a ValueError unless labels, without the marker, have at least two classes.
 
-    Parameters
-    ----------
-    labels : array of shape (n_labels,)
-        The labels, without the marker.
-    unlabeled : object
-        The marker of rows without a label, for messages.
-    owner : str
-        The name of the caller, for messages.
+    The other parameters are those of :func:`labeled_rows`, for messages.
 
     Examples
     --------

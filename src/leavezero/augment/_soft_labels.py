@@ -26,7 +26,8 @@ from sklearn.pipeline import make_pipeline
 
 from leavezero._random import integer_seed, stream, with_seed
 from leavezero._typing import AnyArray, Floats, Ints, RandomState, Table
-from leavezero.augment._augmenter import AugmenterWrapper, ValidationSet
+from leavezero.augment._augmenter import AugmenterWrapper, ValidationSet, is_count
+from leavezero.augment._table_augmenter import some_rows
 
 MAX_ROWS = 2_000  # for fitting the label models
 
@@ -34,10 +35,10 @@ MAX_ROWS = 2_000  # for fitting the label models
 class SoftLabeled(AugmenterWrapper):
     """Label an augmenter's rows by cross-fitted models.
 
-    A generated row that keeps the label of its source rows rewards models for memorizing it. Here
-    a few cheap label models are cross-fitted to the training data; each generated row gets the
-    class probabilities of the models that were not fitted to its source rows, and scores use them
-    as soft labels. Candidates of the same type as a label model are favored a little.
+    A row that keeps the label of its source rows rewards models for memorizing it. Here each
+    generated row gets the class probabilities of a few cheap label models that were not fitted to
+    its source rows, and scores use them as soft labels. Candidates of the same type as a label
+    model are favored a little.
 
     Parameters
     ----------
@@ -52,18 +53,16 @@ class SoftLabeled(AugmenterWrapper):
 
     Attributes
     ----------
-    label_models_ : list of estimators
-        The label models, not fitted.
-    label_weights_ : array of shape (n_label_models,)
-        The weight of each label model: for classes the mixture weights of maximum held-out
-        likelihood, for regression by held-out squared error.
+    label_models_, label_weights_ : list of estimators and array
+        The label models, not fitted, and their weights: mixture weights of maximum held-out
+        likelihood for classes, by held-out squared error for regression.
 
     Notes
     -----
     If the source rows of a row are in several folds, it gets the mean over the models of these
-    folds, each of which was fitted without one of the source rows. The hard labels ``y`` are
-    sampled from the probabilities. For a regression target, y is the prediction plus the residual
-    of a random held-out row. Label models are fitted to at most 2,000 training rows.
+    folds. The hard labels ``y`` are sampled from the probabilities. For a regression target, y is
+    the prediction plus the residual of a random held-out row. Label models are fitted to at most
+    2,000 training rows.
 
     Examples
     --------
@@ -88,17 +87,11 @@ class SoftLabeled(AugmenterWrapper):
         self.random_state = random_state
 
     def _check_parameters(self) -> None:
-        if not isinstance(self.n_folds, int | np.integer) or self.n_folds < 2:
-            raise ValueError(
-                f"n_folds of SoftLabeled must be an int of at least 2, got {self.n_folds!r}."
-            )
-        if self.label_models != "auto" and (
-            not isinstance(self.label_models, list | tuple) or not self.label_models
-        ):
-            raise ValueError(
-                'label_models of SoftLabeled must be "auto" or a list of estimators, got '
-                f"{self.label_models!r}."
-            )
+        self._require("n_folds", is_count(self.n_folds, least=2), "be an int of at least 2")
+        models = self.label_models
+        is_list = isinstance(models, list | tuple) and len(models) > 0
+        is_valid = is_list or models == "auto"
+        self._require("label_models", is_valid, 'be "auto" or a list of estimators')
 
     def _fit_models(self, X: Table, groups: Ints | None, root: np.random.SeedSequence) -> int:
         if self._target.kind == "combinations":
@@ -106,10 +99,7 @@ class SoftLabeled(AugmenterWrapper):
                 "SoftLabeled does not support several outputs of classes. Use LabelInvariantMixup."
             )
         features, n_rows = self._featurizer.transform(X), len(self._target)
-        self._fitted_rows = np.arange(n_rows)
-        if n_rows > MAX_ROWS:
-            some = stream(root, "label model rows").choice(n_rows, MAX_ROWS, replace=False)
-            self._fitted_rows = np.sort(some)
+        self._fitted_rows = some_rows(n_rows, MAX_ROWS, stream(root, "label model rows"))
         target = self._target.take(self._fitted_rows)
         self._fitted_classes, codes = np.unique(target.codes, return_inverse=True)
         chosen = self.label_models
@@ -149,18 +139,13 @@ class SoftLabeled(AugmenterWrapper):
 
 @dataclass(frozen=True, eq=False)
 class CrossFitted:
-    """Label models, each fitted once per fold to the rows outside of it.
+    """Label models, each fitted once per fold to the rows outside of it."""
 
-    ``models[m][f]`` is label model m without the rows of fold f, ``weights`` are the weights of
-    the label models, ``folds`` the fold of each training row. ``residuals`` are those of held-out
-    rows; None for classes.
-    """
-
-    models: list[list[Any]]
-    weights: Floats
-    folds: Ints
-    n_classes: int
-    residuals: Floats | None = None
+    models: list[list[Any]]  # [m][f] is label model m without the rows of fold f
+    weights: Floats  # of the label models
+    folds: Ints  # of the training rows
+    n_classes: int  # 0 for regression
+    residuals: Floats | None = None  # of held-out rows, for regression
 
     @classmethod
     def of(
@@ -174,12 +159,11 @@ class CrossFitted:
     ) -> "CrossFitted":
         """Cross-fit label models, and weight them by their held-out predictions."""
         n_classes = 0 if numbers is not None else int(codes.max()) + 1
+        width = n_classes if numbers is None else numbers.shape[1]
         target: AnyArray = codes if numbers is None else numbers
-        target = target[:, 0] if target.ndim == 2 and target.shape[1] == 1 else target
+        target = target[:, 0] if numbers is not None and width == 1 else target
         models: list[list[Any]] = []
-        held_out = np.empty(
-            (len(label_models), len(codes), n_classes if numbers is None else numbers.shape[1])
-        )
+        held_out = np.empty((len(label_models), len(codes), width))
         for label_model, predicted in zip(label_models, held_out, strict=True):
             models.append([])
             for fold in range(int(folds.max()) + 1):
@@ -196,10 +180,7 @@ class CrossFitted:
         return cls(models, weights, folds, 0, residuals)
 
     def predict(self, features: Any, source_rows: Ints | None) -> Floats:
-        """Return the weighted mean prediction of the models that left out a source row.
-
-        Rows without source rows get the mean over all folds.
-        """
+        """Return the weighted mean prediction of the models that left out a source row, or all."""
         n_rows, n_folds = features.shape[0], len(self.models[0])
         used = np.ones((n_rows, n_folds), dtype=bool)
         if source_rows is not None:
@@ -226,19 +207,15 @@ def default_label_models(n_targets: int, is_sparse: bool, n_rows: int, n_columns
     n_neighbors = int(np.clip(round(np.sqrt(n_rows) / 2), 3, 15))
     kernel = Nystroem(gamma=1.0 / n_columns, n_components=min(100, max(10, n_rows // 3)))
     if n_targets:
-        linear = [
+        boosting = HistGradientBoostingRegressor(max_iter=60, max_leaf_nodes=8)
+        regressors = [
             RidgeCV(np.logspace(-2, 4, 7)),
             KNeighborsRegressor(n_neighbors, weights="distance"),
-        ]
-        if is_sparse:
-            return linear
-        boosting = HistGradientBoostingRegressor(max_iter=60, max_leaf_nodes=8)
-        return [
-            *linear,
             make_pipeline(kernel, RidgeCV(np.logspace(-3, 2, 6))),
             ExtraTreesRegressor(60, min_samples_leaf=2),
             MultiOutputRegressor(boosting) if n_targets > 1 else boosting,
         ]
+        return regressors[:2] if is_sparse else regressors
     if is_sparse:
         return [
             LogisticRegression(C=1.0, max_iter=200),
@@ -258,11 +235,8 @@ def default_label_models(n_targets: int, is_sparse: bool, n_rows: int, n_columns
 
 
 def classifier_weights(held_out: Floats, codes: Ints, n_rounds: int = 100) -> Floats:
-    """Return the mixture weights of maximum held-out likelihood, by EM with fixed components.
-
-    They are hardly regularized: an equal mixture of label models is smoother than each of them
-    and favors smooth candidates.
-    """
+    """Return the mixture weights of maximum held-out likelihood, by EM with fixed components."""
+    # Hardly regularized: an equal mixture would be smoother and favor smooth candidates.
     likelihood = held_out[:, np.arange(len(codes)), codes]
     weights = np.full(len(held_out), 1.0 / len(held_out))
     for _ in range(n_rounds):
@@ -290,17 +264,15 @@ def make_folds(
     codes: Ints, numbers: Floats | None, n_folds: int, groups: Ints | None, seed: int
 ) -> Ints:
     """Return the fold of each row: whole groups, or stratified by class."""
-    n_rows = len(codes)
-    folds = np.zeros(n_rows, dtype=np.intp)
-    splitter: Any
-    if groups is not None and len(np.unique(groups)) >= 2:
-        splitter = GroupKFold(min(n_folds, len(np.unique(groups))))
-    elif numbers is None and np.bincount(codes).min() >= 2:
-        fewest = int(np.bincount(codes).min())
+    folds = np.zeros(len(codes), dtype=np.intp)
+    n_groups = 0 if groups is None else len(np.unique(groups))
+    fewest = int(np.bincount(codes).min())  # rows of a class
+    splitter: Any = KFold(min(n_folds, len(codes)), shuffle=True, random_state=seed)
+    if n_groups >= 2:
+        splitter = GroupKFold(min(n_folds, n_groups))
+    elif numbers is None and fewest >= 2:
         splitter = StratifiedKFold(min(n_folds, fewest), shuffle=True, random_state=seed)
-    else:
-        splitter = KFold(min(n_folds, n_rows), shuffle=True, random_state=seed)
-    for fold, (_, rows) in enumerate(splitter.split(np.zeros(n_rows), codes, groups)):
+    for fold, (_, rows) in enumerate(splitter.split(folds, codes, groups)):
         folds[rows] = fold
     return folds
 

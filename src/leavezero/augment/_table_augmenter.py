@@ -15,7 +15,7 @@ from leavezero._warnings import warn_caller
 from leavezero.augment._augmenter import BaseAugmenter, Target, ValidationSet, clip, natural_bounds
 from leavezero.exceptions import SmallClassWarning
 
-_ALTERNATIVES = {  # by what an augmenter does not support
+ALTERNATIVES = {  # by what some augmenters do not support
     "missing values": "CopulaAugmenter",
     "non-numeric columns": "CopulaAugmenter",
     "sparse matrices": "LabelInvariantMixup",
@@ -41,8 +41,7 @@ class TableAugmenter(BaseAugmenter):
     A subclass implements :meth:`_fit_table` and :meth:`_sample_table`. The class attribute
     ``takes`` names what it supports in addition to complete numeric tables with classes: "missing
     values", "non-numeric columns", "sparse matrices", "regression targets", "several outputs",
-    "text" or "text only". This class checks the data, and returns generated rows in the container
-    and with the dtypes and labels of the training data.
+    "text" or "text only". Generated rows have the container, dtypes and labels of the data.
 
     Examples
     --------
@@ -71,9 +70,7 @@ class TableAugmenter(BaseAugmenter):
         source_rows = sample.source_rows
         if source_rows is not None and self._rows is not None:
             source_rows = self._rows[source_rows]
-        X = sample.values
-        if self._bounds is not None:
-            X = clip(X, self._bounds)
+        X = sample.values if self._bounds is None else clip(sample.values, self._bounds)
         if self._codec is not None:
             rounding = stream(root, "rounding") if self._codec.integer.any() else None
             X = self._codec.decode(X, rounding)
@@ -98,16 +95,14 @@ class TableAugmenter(BaseAugmenter):
         """Return X encoded as numbers with its codec, or an array of documents and None."""
         if is_text(X):
             return np.asarray(X, dtype=object), None
-        if is_polars(X) or (is_pandas(X) and not _is_numeric(X)):
+        if is_polars(X) or (is_pandas(X) and any(d.kind not in "iuf" for d in X.dtypes)):
             validate_data(self, X, skip_check_array=True)
             return self._encoded(X)
         try:
-            checked = validate_data(
-                self, X, dtype="numeric", ensure_all_finite=False, accept_sparse="csr"
-            )
+            checked = validate_data(self, X, ensure_all_finite=False, accept_sparse="csr")
         except ValueError:
-            objects = None if sparse.issparse(X) else np.asarray(X, dtype=object)
-            if objects is None or objects.ndim != 2 or not _has_strings(objects):
+            objects = np.asarray(X, dtype=object)  # without dimensions for a sparse matrix
+            if objects.ndim != 2 or not any(isinstance(cell, str) for cell in objects.ravel()):
                 raise
             self.n_features_in_ = objects.shape[1]
             return self._encoded(objects)
@@ -120,17 +115,17 @@ class TableAugmenter(BaseAugmenter):
 
     def _check_supported(self, values: Any) -> None:
         """Raise a ValueError if the data contain what this augmenter does not support."""
-        owner, is_table = type(self).__name__, self._codec is not None
+        owner, codec = type(self).__name__, self._codec
         cells = values.data if sparse.issparse(values) else values
-        if is_table and np.isinf(cells).any():
+        if codec is not None and np.isinf(cells).any():
             raise ValueError(
                 f"X given to {owner} contains infinity. Replace it by large numbers or by NaN."
             )
         found = {
-            "text": not is_table,
+            "text": codec is None,
             "sparse matrices": sparse.issparse(values),
-            "non-numeric columns": self._codec is not None and self._codec.is_mixed,
-            "missing values": is_table and np.isnan(cells).any(),
+            "non-numeric columns": codec is not None and codec.is_mixed,
+            "missing values": codec is not None and np.isnan(cells).any(),
             "regression targets": self._target.kind == "numbers",
             "several outputs": self._target.kind == "combinations",
         }
@@ -138,9 +133,9 @@ class TableAugmenter(BaseAugmenter):
             if present and what not in self.takes:
                 prefix = "Input X contains NaN: " if what == "missing values" else ""
                 raise ValueError(
-                    f"{prefix}{owner} does not support {what}. Use {_ALTERNATIVES[what]}."
+                    f"{prefix}{owner} does not support {what}. Use {ALTERNATIVES[what]}."
                 )
-        if is_table and "text only" in self.takes:
+        if codec is not None and "text only" in self.takes:
             raise ValueError(
                 f"{owner} requires a sequence of strings, got a table with {values.shape[1]} "
                 "columns. Use LabelInvariantMixup for numbers."
@@ -168,9 +163,8 @@ class ClassRows:
 
     Examples
     --------
-    >>> import numpy as np
     >>> from leavezero.augment import ClassRows
-    >>> len(ClassRows("'a'", 0, np.array([2, 5]), np.zeros((2, 3)), np.zeros(3, dtype=bool)))
+    >>> len(ClassRows("'a'", 0, rows=[2, 5], values=[[0.1], [0.3]], categorical=[False]))
     2
     """
 
@@ -191,10 +185,9 @@ class ClassSample:
 
     Examples
     --------
-    >>> import numpy as np
     >>> from leavezero.augment import ClassSample
-    >>> ClassSample(np.zeros((4, 2)), np.array([[0], [1], [1], [0]])).values.shape
-    (4, 2)
+    >>> ClassSample(values=[[0.2]], source_rows=[[0, 1]]).values
+    [[0.2]]
     """
 
     values: Any
@@ -206,9 +199,8 @@ class ClassConditionalAugmenter(TableAugmenter):
 
     The number of generated rows per class is its share of the training rows, rounded by largest
     remainder (Li et al. 2020: an augmentation should keep the label marginal). Combinations of
-    several outputs count as classes. For a regression target there is one class, and features and
-    target are generated jointly. A subclass implements :meth:`_fit_class` and
-    :meth:`_sample_class`; each class has its own random stream.
+    several outputs are classes; a regression target is one class. A subclass implements
+    :meth:`_fit_class` and :meth:`_sample_class`; each class has its own random stream.
 
     Examples
     --------
@@ -217,19 +209,19 @@ class ClassConditionalAugmenter(TableAugmenter):
     True
     """
 
+    min_rows: ClassVar[int] = 1  # of a class; smaller ones are copied, with a warning
     max_rows: ClassVar[int | None] = None  # per class, for fitting; None for all
     keeps_rows: ClassVar[bool] = True  # False if sampling does not need the training rows
 
     def _fit_table(self, values: Any, target: Target, groups: Ints | None) -> None:
         codes = target.codes
         if groups is not None and self.mixes_rows:
-            codes = np.unique(np.column_stack([codes, groups]), axis=0, return_inverse=True)[1]
-            codes = codes.ravel()
+            codes = codes * (int(groups.max()) + 1) + groups  # one code per class and group
         self._n_targets = 0 if target.numbers is None else target.numbers.shape[1]
-        if target.numbers is not None:
-            hstack = sparse.hstack if sparse.issparse(values) else np.hstack
-            values = hstack([values, target.numbers])
-            values = values.tocsr() if sparse.issparse(values) else values
+        if target.numbers is not None and sparse.issparse(values):
+            values = sparse.hstack([values, target.numbers], format="csr")
+        elif target.numbers is not None:
+            values = np.hstack([values, target.numbers])
         categorical = np.zeros(self._n_targets, dtype=bool)
         if self._codec is not None:
             categorical = np.append(self._codec.categorical, categorical)
@@ -238,18 +230,19 @@ class ClassConditionalAugmenter(TableAugmenter):
         for rows in np.split(order, np.flatnonzero(np.diff(codes[order])) + 1):
             code = int(target.codes[rows[0]])
             name = "" if target.labels is None else target.name(code)
-            known = values[_some_rows(rows, self.max_rows)]
+            some = some_rows(len(rows), self.max_rows, np.random.default_rng(0))
+            known = values[rows[some]]
             one = ClassRows(name, code, rows, known, categorical, self._n_targets)
+            if len(one) < self.min_rows:
+                self._warn_small(one)
             self._fitted.append(self._fit_class(one))
             self._classes.append(one if self.keeps_rows else replace(one, values=None))
 
     def _sample_table(self, n_samples: int, root: np.random.SeedSequence) -> TableSample:
         sizes = quotas(np.array([len(one) for one in self._classes]), n_samples)
         samples = [
-            self._sample_class(one, fitted, int(size), stream(root, "stratum", i))
-            for i, (one, fitted, size) in enumerate(
-                zip(self._classes, self._fitted, sizes, strict=True)
-            )
+            self._sample_class(one, self._fitted[i], int(sizes[i]), stream(root, "stratum", i))
+            for i, one in enumerate(self._classes)
         ]
         order = stream(root, "order").permutation(n_samples)
         values = stack_rows([sample.values for sample in samples])[order]
@@ -261,18 +254,18 @@ class ClassConditionalAugmenter(TableAugmenter):
             )[order]
         if not self._n_targets:
             return TableSample(values, codes=codes, source_rows=source_rows)
-        numbers = values[:, -self._n_targets :]
+        features, numbers = values[:, : -self._n_targets], values[:, -self._n_targets :]
         numbers = numbers.toarray() if sparse.issparse(numbers) else numbers
-        features = values[:, : -self._n_targets]
         return TableSample(features, numbers=numbers, source_rows=source_rows)
 
-    def _warn_small(self, one: ClassRows, required: int, instead: str) -> None:
-        """Warn that a class has too few rows."""
-        count = "a single row" if len(one) == 1 else f"{len(one)} rows"
+    def _warn_small(self, one: ClassRows) -> None:
         which = f"Class {one.name}" if one.name else "The training data"
+        count = "a single row" if len(one) == 1 else f"{len(one)} rows"
+        rows = "document" if self._codec is None else "row"
+        rows = f"{rows} is" if len(one) == 1 else f"{rows}s are"
         warn_caller(
-            f"{which} has {count}, and {type(self).__name__} requires {required}: {instead}. "
-            "The score of this class will be too good.",
+            f"{which} has {count}, and {type(self).__name__} requires {self.min_rows}: its {rows} "
+            "copied. The score of this class will be too good.",
             SmallClassWarning,
         )
 
@@ -288,16 +281,7 @@ class ClassConditionalAugmenter(TableAugmenter):
 
 
 def quotas(counts: Ints, total: int) -> Ints:
-    """Split a total in proportion to counts, rounded by largest remainder.
-
-    Ties of remainders go to the larger count, then to the first.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> quotas(np.array([3, 3, 1]), 10)
-    array([4, 4, 2])
-    """
+    """Split a total in proportion to counts, rounded by largest remainder; ties: larger count."""
     products = [int(count) * total for count in counts]  # Python ints do not overflow
     n_rows = int(sum(counts))
     shares = np.array([product // n_rows for product in products])
@@ -308,34 +292,14 @@ def quotas(counts: Ints, total: int) -> Ints:
 
 
 def weighted_rows(weights: Floats) -> Ints:
-    """Return as many rows as there are weights, each as often as its weight requires.
-
-    This is systematic resampling with a fixed offset, so it is not random.
-
-    Examples
-    --------
-    >>> weighted_rows(np.array([1.0, 0.0, 3.0]))
-    array([0, 2, 2])
-    """
+    """Return rows in proportion to their weights, by systematic resampling without randomness."""
     n_rows = len(weights)
     marks = (np.arange(n_rows) + 0.5) / n_rows * weights.sum()
     return np.searchsorted(np.cumsum(weights), marks).clip(max=n_rows - 1)
 
 
-def _some_rows(rows: Ints, limit: int | None) -> Ints:
-    """Return all rows, or a fixed random part of more than ``limit`` rows."""
-    if limit is None or len(rows) <= limit:
-        return rows
-    chosen = np.random.default_rng(0).choice(len(rows), size=limit, replace=False)
-    return rows[np.sort(chosen)]
-
-
-def _is_numeric(frame: Any) -> bool:
-    return all(
-        getattr(dtype, "kind", "O") in "iuf" and not hasattr(dtype, "categories")
-        for dtype in frame.dtypes
-    )
-
-
-def _has_strings(objects: AnyArray) -> bool:
-    return any(isinstance(cell, str) for cell in objects.ravel())
+def some_rows(n_rows: int, limit: int | None, rng: np.random.Generator) -> Ints:
+    """Return the positions of all rows, or of ``limit`` random ones if there are more."""
+    if limit is None or n_rows <= limit:
+        return np.arange(n_rows)
+    return np.sort(rng.choice(n_rows, size=limit, replace=False))

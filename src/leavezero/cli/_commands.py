@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from leavezero._version import __version__
-from leavezero.cli._messages import TableError
-from leavezero.cli._output import exit_codes, make_table, print_lines
+from leavezero.cli._output import TableError, exit_codes, make_table, print_lines, quoted
 
 if TYPE_CHECKING:
     from leavezero.cli._prepare_table import TableOptions
@@ -118,10 +117,7 @@ def select(
     with exit_codes(debug):
         from leavezero.cli._select_command import run_select
 
-        options = _table_options(context)
-        finished = run_select(table, options, out=out, quiet=quiet, as_json=as_json)
-    if not finished:
-        raise typer.Exit(1)
+        run_select(_table_options(context))
 
 
 @app.command()
@@ -175,18 +171,13 @@ def compare(
     with exit_codes(debug):
         from leavezero.cli._compare_command import run_compare
 
-        options = _table_options(context)
-        finished = run_compare(
-            table, options, cv=cv, test_size=test_size, out=out, quiet=quiet, as_json=as_json
-        )
-    if not finished:
-        raise typer.Exit(1)
+        run_compare(_table_options(context))
 
 
 @app.command()
 def demo(seed: _Seed = 0, quick: _Quick = False, jobs: _Jobs = -1) -> None:
     """Compare leave-zero-out with 10-fold cross-validation on bundled data."""
-    from leavezero.cli._demo import run_demo
+    from leavezero.cli._demo_command import run_demo
 
     run_demo(seed=seed, quick=quick, n_jobs=jobs)
 
@@ -199,11 +190,9 @@ def checkpoint_show(file: _File) -> None:
 
         parts, rows, n_damaged = read_checkpoint(file)
         print_lines(
-            [
-                make_table("Search", ("part", "value"), (), parts.items()),
-                make_table("Finished", ("candidate", "score or error"), ("seconds",), rows),
-                f"{len(rows)} finished, {n_damaged} damaged",
-            ]
+            make_table("Search", ("part", "value"), (), parts.items()),
+            make_table("Finished", ("candidate", "score or error"), ("seconds",), rows),
+            f"{len(rows)} finished, {n_damaged} damaged",
         )
 
 
@@ -222,20 +211,21 @@ def _command_line(context: typer.Context) -> str:
 
 def _table_options(context: typer.Context) -> "TableOptions":
     """Return the options of a command after checks."""
-    params: dict[str, Any] = context.params
     from leavezero.cli._prepare_table import TableOptions
-    from leavezero.cli._read_table import ReadOptions, open_table
+    from leavezero.cli._read_table import ReadOptions, base_name, open_table
 
+    params: dict[str, Any] = context.params
     given = {one.name: params[one.name] for one in fields(TableOptions) if one.name in params}
     if given["target"] is None:
         reading = ReadOptions(given["sep"], given["decimal"], given["encoding"])
-        names = ", ".join(map(repr, open_table(params["table"], reading).names))
-        raise TableError(f"--target is required. Columns of {params['table']}: {names}.")
+        names = quoted(open_table(given["table"], reading).names, most=100)
+        raise TableError(f"--target is required. Columns of {given['table']}: {names}.")
     if given["jobs"] == 0:
         raise TableError("--jobs must be a positive number, or -1 for all cores, got 0.")
     given["models"] = tuple(name.strip() for name in given["models"].split(",") if name.strip())
     given["cv_finalists"] = _parse_finalists(given["cv_finalists"])
     given["time_budget"] = _parse_seconds(given.get("time_budget"))
+    given["out"] = given["out"] or Path(f"leavezero-{base_name(given['table'])}")
     given |= {name: tuple(given[name] or ()) for name in ("keep", "drop")}
     return TableOptions(**given, command=_command_line(context))
 
@@ -249,13 +239,7 @@ def _parse_finalists(text: str | None) -> int | str | None:
 
 
 def _parse_seconds(text: str | None) -> float | None:
-    """Return seconds.
-
-    Examples
-    --------
-    >>> _parse_seconds("1.5m")
-    90.0
-    """
+    """Return seconds."""
     if text is None:
         return None
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smh]?)", text.strip().lower(), re.ASCII)

@@ -30,9 +30,11 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from skrub import tabular_pipeline
 
 from leavezero._typing import AnyArray
-from leavezero.cli._messages import BASELINE, TableError, did_you_mean
+from leavezero.cli._output import TableError, check_name
 
 Grid = Mapping[str, Sequence[Any]]
+
+BASELINE = "baseline"  # name of the model that ignores the features
 
 _C = (0.01, 0.1, 1.0, 10.0, 100.0)
 _SVM_GRID: Grid = {"C": (0.1, 1.0, 10.0, 100.0), "gamma": ("scale", 0.01, 0.1)}
@@ -99,13 +101,6 @@ def build_candidates(
 
     Without ``models`` these are the user's own or, if there are none, all built-in ones that the
     number of rows allows. A baseline that ignores X is always among them.
-
-    Examples
-    --------
-    >>> X = pd.DataFrame({"a": [1.0, 2.0] * 10})
-    >>> found, _ = build_candidates(X, "regression", X["a"].to_numpy(), models=["linear"])
-    >>> found["linear"][1]
-    {'model__alpha': [0.01, 0.1, 1.0, 10.0, 100.0]}
     """
     known = {
         name: spec
@@ -114,10 +109,7 @@ def build_candidates(
     }
     chosen, notices = dict(own or {}), []
     for name in models or (() if own else known):
-        if name not in known:
-            raise TableError(
-                f"--models must name models, got {name!r}. {did_you_mean(name, list(known))}"
-            )
+        check_name(name, known, "--models must name models")
         limit = known[name].max_rows
         if not models and limit is not None and len(y) > limit:
             notices.append(
@@ -185,35 +177,30 @@ def _make_pipeline(model: Any, X: Any) -> Pipeline:
 
 def _read_spec(name: str, table: Any, task: str, path: Path) -> ModelSpec:
     where = f"[{name}] in {path}"
-    keys = {"estimator", "params", "grid"}
-    if not isinstance(table, dict) or not set(table) <= keys:
-        raise TableError(f"{where} must be a table of {', '.join(sorted(keys))}, got {table!r}.")
+    if not isinstance(table, dict) or not set(table) <= {"estimator", "grid", "params"}:
+        raise TableError(f"{where} must be a table of estimator, grid, params, got {table!r}.")
     grid, params = table.get("grid", {}), table.get("params", {})
     if not isinstance(grid, dict) or not all(isinstance(v, list) and v for v in grid.values()):
         raise TableError(f"grid of {where} must have a list for each parameter, got {grid!r}.")
-    if "estimator" in table:
-        module, _, attribute = str(table["estimator"]).rpartition(".")
-        try:
-            spec = ModelSpec(getattr(import_module(module), attribute), grid)
-        except (ImportError, AttributeError, ValueError) as error:
-            raise TableError(
-                f"estimator of {where} must be the import path of a class, such as "
-                f'"sklearn.svm.NuSVC", got {table["estimator"]!r}.'
-            ) from error
-    elif name in MODELS[task]:
-        spec = replace(MODELS[task][name], grid=grid or MODELS[task][name].grid)
-    else:
+    if "estimator" not in table and name not in MODELS[task]:
         raise TableError(
             f"{where} is not a built-in model and requires an estimator, such as "
             'estimator = "sklearn.svm.NuSVC".'
         )
-    fits = is_classifier if task == "classification" else is_regressor
     try:
+        if "estimator" in table:
+            module, _, attribute = str(table["estimator"]).rpartition(".")
+            spec = ModelSpec(getattr(import_module(module), attribute), grid)
+        else:
+            spec = replace(MODELS[task][name], grid=grid or MODELS[task][name].grid)
         model = spec.make().set_params(**params)
-        usable = hasattr(model, "fit") and fits(model)
         model.set_params(**{one: values[0] for one, values in grid.items()})
-    except (TypeError, ValueError, AttributeError) as error:
-        raise TableError(f"The estimator of {where} cannot be created: {error}") from error
-    if not usable:
+    except (ImportError, AttributeError, TypeError, ValueError) as error:
+        raise TableError(
+            f"The estimator of {where} cannot be created: {error}. It must be the import path of a "
+            'class, such as "sklearn.svm.NuSVC", and have the parameters in params and grid.'
+        ) from error
+    fits = is_classifier if task == "classification" else is_regressor
+    if not hasattr(model, "fit") or not fits(model):
         raise TableError(f"The estimator of {where} cannot do {task}. Use another, or set --task.")
     return replace(spec, make=lambda: spec.make().set_params(**params))

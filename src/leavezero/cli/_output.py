@@ -1,38 +1,30 @@
-"""Output on the terminal and to files, and exit codes."""
+"""Messages, tables and files of the commands, and exit codes."""
 
-import csv
 import json
 import math
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
+from difflib import get_close_matches
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 from rich.box import SIMPLE
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
-from leavezero.cli._messages import TableError, format_score, printable
-
-if TYPE_CHECKING:
-    from leavezero.cli._search_table import CandidateDone
-
 REQUIRED = ("pandas", "pyarrow", "skops", "skrub")
 _WIDTH = 120  # columns of output that is not a terminal
+
+
+class TableError(ValueError):
+    """Unusable table, model file or option; the message names what is required."""
 
 
 @contextmanager
@@ -47,35 +39,75 @@ def exit_codes(debug: bool = False) -> Iterator[None]:
         raise typer.Exit(1)
     try:
         yield
-    except TableError as error:
-        if debug:
-            raise
-        print_notice(str(error))
-        raise typer.Exit(2) from error
+    except typer.Exit:
+        raise
     except KeyboardInterrupt as error:
         print_notice("Interrupted.")
         raise typer.Exit(1) from error
     except Exception as error:  # top level of the program: no traceback unless --debug
         if debug:
             raise
+        if isinstance(error, TableError):
+            print_notice(str(error))
+            raise typer.Exit(2) from error
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         reason = " ".join(dict.fromkeys([*lines[:1], *lines[-1:]]))
         print_notice(f"{type(error).__name__}: {reason}\nAdd --debug to see the traceback.")
         raise typer.Exit(1) from error
 
 
-def print_notice(text: str) -> None:
-    """Print a message on stderr, with control characters escaped."""
-    print(printable(text), file=sys.stderr)
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def print_lines(lines: Iterable[str | Table]) -> None:
+def quoted(names: Iterable[object], most: int = 10) -> str:
+    """Return quoted names."""
+    names = list(names)
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(repr(str(name)) for name in names[:most]) + more
+
+
+def check_name(name: str, known: Collection[str], required: str) -> None:
+    """Raise with the closest known name, or all of them, if a name is not known."""
+    if name not in known:
+        by_lower = {one.lower(): one for one in known}
+        close = get_close_matches(name.lower(), list(by_lower), n=1)
+        hint = f"Did you mean {by_lower[close[0]]!r}?" if close else f"Available: {quoted(known)}."
+        raise TableError(f"{required}, got {name!r}. {hint}")
+
+
+def printable(text: str) -> str:
+    """Return text with control characters escaped, except line ends."""
+    return "".join(
+        char if char.isprintable() or char == "\n" else char.encode("unicode_escape").decode()
+        for char in text
+    )
+
+
+def print_notice(*texts: str) -> None:
+    """Print messages on stderr, with control characters escaped."""
+    for text in texts:
+        print(printable(text), file=sys.stderr)
+
+
+def print_lines(*lines: str | Table) -> None:
     """Print text and tables on stdout; markup in the text has no effect."""
     console = Console(highlight=False, markup=False, emoji=False)
     if not console.is_terminal:
         console.width = _WIDTH
     for line in lines:
         console.print(line if isinstance(line, Table) else printable(line))
+
+
+def print_results(
+    values: dict[str, Any], lines: Iterable[str | Table], *, quiet: bool, as_json: bool
+) -> None:
+    """Print results as JSON or as lines."""
+    if as_json:
+        print(json.dumps(values))
+    elif not quiet:
+        print_lines(*lines)
 
 
 def make_table(
@@ -92,35 +124,19 @@ def make_table(
     return table
 
 
-@contextmanager
-def search_progress(quiet: bool) -> Iterator[Callable[[str, "CandidateDone"], None]]:
-    """Yield a function of the search's name and each finished candidate; shows the best so far."""
-    with _progress(quiet, TextColumn("{task.fields[best]}", markup=False)) as progress:
-        task = progress.add_task("searching", total=None, best="")
-        best: dict[str, tuple[float, str]] = {}
-
-        def update(name: str, done: "CandidateDone") -> None:
-            score = float("-inf") if done.score is None else done.score
-            if score >= best.get(name, (score, ""))[0]:
-                text = printable(f"best so far {format_score(done.score)}: {done.label}")
-                best[name] = score, text[: max(20, progress.console.width - 60)]
-            progress.update(
-                task,
-                description=name,
-                completed=done.n_done,
-                total=done.n_all,
-                best=best[name][1],
-            )
-
-        yield update
-
-
-@contextmanager
-def row_progress(quiet: bool) -> Iterator[Callable[[int], None]]:
-    """Yield a function of the number of rows that are done."""
-    with _progress(quiet) as progress:
-        task = progress.add_task("predicting", total=None)
-        yield lambda done: progress.update(task, completed=done)
+def progress_bar(quiet: bool) -> Progress:
+    """Return a progress bar on stderr, whose tasks have a field ``text``."""
+    console = Console(stderr=True)
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(12),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(elapsed_when_finished=True),
+        TextColumn("{task.fields[text]}", markup=False),
+        console=console,
+        transient=True,
+        disable=quiet or not console.is_terminal,
+    )
 
 
 @contextmanager
@@ -145,31 +161,36 @@ def output_directory(path: Path) -> Iterator[None]:
         raise
 
 
+@contextmanager
+def part_file(path: Path) -> Iterator[Path]:
+    """Yield a path to write to, so that a file is written completely or not at all."""
+    part = path.with_name(path.name + ".part")
+    try:
+        yield part
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
 def write_text(path: Path, text: str) -> None:
     """Write a file completely or not at all."""
-    part = path.with_name(path.name + ".part")
-    part.write_text(text, encoding="utf-8", newline="")
-    os.replace(part, path)
+    with part_file(path) as part:
+        part.write_text(text, encoding="utf-8", newline="")
 
 
-def write_json(path: Path, values: Any) -> Any:
-    """Write plain values as JSON, without NaN and infinities; return what was written."""
-    values = _finite(values)
-    write_text(path, json.dumps(values, indent=1, allow_nan=False) + "\n")
-    return values
+def write_results(path: Path, csv: Path, values: dict[str, Any]) -> dict[str, Any]:
+    """Write plain values as JSON, and the candidates in them as CSV; return what was written."""
+    import pandas as pd
 
-
-def write_candidates(path: Path, rows: list[dict[str, Any]]) -> None:
-    """Write one CSV row per candidate."""
-    part = path.with_name(path.name + ".part")
-    with part.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(row | {"params": json.dumps(_finite(row["params"]))} for row in rows)
-    os.replace(part, path)
+    found: dict[str, Any] = _finite(values)
+    write_text(path, json.dumps(found, indent=1, allow_nan=False) + "\n")
+    rows = [row | {"params": json.dumps(row["params"])} for row in found["candidates"]]
+    write_text(csv, pd.DataFrame(rows).to_csv(index=False, lineterminator="\n"))
+    return found
 
 
 def _finite(value: Any) -> Any:
+    """Return JSON values without NaN and infinities."""
     if isinstance(value, dict):
         return {str(name): _finite(one) for name, one in value.items()}
     if isinstance(value, list | tuple):
@@ -177,18 +198,3 @@ def _finite(value: Any) -> Any:
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else None
     return value if isinstance(value, str | int | None) else repr(value)
-
-
-def _progress(quiet: bool, *columns: TextColumn) -> Progress:
-    console = Console(stderr=True)
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(12),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        *columns,
-        console=console,
-        transient=True,
-        disable=quiet or not console.is_terminal,
-    )

@@ -3,7 +3,6 @@
 import re
 import shlex
 import warnings
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -15,12 +14,11 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from skrub import Cleaner
 
 from leavezero._typing import AnyArray, Bools
-from leavezero.cli._messages import TableError, counted, did_you_mean
 from leavezero.cli._model_specs import build_candidates, read_grid_file
+from leavezero.cli._output import TableError, check_name, counted
 from leavezero.cli._read_table import (
     Kind,
     ReadOptions,
-    TableFile,
     column_kind,
     is_missing,
     open_table,
@@ -41,6 +39,7 @@ _POSITIVE_CLASS_METRICS = ("f1", "precision", "recall", "jaccard")
 class TableOptions:
     """The options of ``select`` and ``compare``, named as on the command line."""
 
+    table: Path
     target: str
     task: str | None = None
     models: tuple[str, ...] = ()
@@ -57,6 +56,11 @@ class TableOptions:
     checkpoint: Path | None = None
     jobs: int = 1
     seed: int = 0
+    cv: int = 10  # of compare, as test_size
+    test_size: float = 0.3
+    out: Path = Path("leavezero-table")
+    quiet: bool = False
+    as_json: bool = False
     command: str = ""  # the whole command line
 
 
@@ -80,7 +84,6 @@ class Target:
 class PreparedTable:
     """Everything that is decided before the first fit."""
 
-    file: TableFile
     X: Any
     target: Target
     kinds: dict[str, Kind]  # of the columns that are used, as read
@@ -92,13 +95,15 @@ class PreparedTable:
     notices: list[str]
 
 
-def prepare_table(path: Path, options: TableOptions) -> PreparedTable:
+def prepare_table(options: TableOptions) -> PreparedTable:
     """Read a table, decide task, columns and metric, and build the candidates."""
-    file = open_table(path, ReadOptions(options.sep, options.decimal, options.encoding))
-    _check_names("--target", [options.target], file.names)
+    reading = ReadOptions(options.sep, options.decimal, options.encoding)
+    file = open_table(options.table, reading)
     features = [name for name in file.names if name != options.target]
-    _check_names("--keep", options.keep, features)
-    _check_names("--drop", options.drop, features)
+    check_name(options.target, file.names, "--target must be a column of the table")
+    for option, names in {"--keep": options.keep, "--drop": options.drop}.items():
+        for name in names:
+            check_name(name, features, f"{option} must be a column of the table")
     frame = file.read()
     target = find_target(frame[options.target], options.task)
     metric, scoring, metric_notices = find_metric(options.metric, target)
@@ -114,9 +119,7 @@ def prepare_table(path: Path, options: TableOptions) -> PreparedTable:
         notices.append(f"Left out: {counted(n_missing, 'row')} without a value in {target.name!r}.")
     notices += [f"Column {name!r} is dropped: {reason}." for name, reason in dropped.items()]
     notices += [*skipped, *metric_notices]
-    return PreparedTable(
-        file, X, target, kinds, dropped, cleaner, candidates, metric, scoring, notices
-    )
+    return PreparedTable(X, target, kinds, dropped, cleaner, candidates, metric, scoring, notices)
 
 
 def find_target(column: Any, task: str | None = None) -> Target:
@@ -124,12 +127,6 @@ def find_target(column: Any, task: str | None = None) -> Target:
 
     Strings and booleans are classes, and so are whole numbers with at most 20 distinct values;
     all other numbers are a regression target. ``task`` overrides this.
-
-    Examples
-    --------
-    >>> target = find_target(pd.Series([0.5, 1.5, None] * 5, name="y"))
-    >>> target.task, target.reason, len(target.values)
-    ('regression', 'its values are not all whole numbers', 10)
     """
     if task not in (None, "classification", "regression"):
         raise TableError(f"--task must be classification or regression, got {task!r}.")
@@ -163,9 +160,7 @@ def find_target(column: Any, task: str | None = None) -> Target:
 def find_metric(name: str | None, target: Target) -> tuple[str, Any, list[str]]:
     """Return a metric's name, what a search takes as ``scoring``, and notices."""
     name = name or ("accuracy" if target.task == "classification" else "r2")
-    if name not in metrics.get_scorer_names():
-        advice = did_you_mean(name, metrics.get_scorer_names())
-        raise TableError(f"--metric must be a scorer of scikit-learn, got {name!r}. {advice}")
+    check_name(name, metrics.get_scorer_names(), "--metric must be a scorer of scikit-learn")
     classes = target.classes
     if classes is not None and len(classes) == 2 and name in _POSITIVE_CLASS_METRICS:
         score = getattr(metrics, f"{name}_score")
@@ -192,13 +187,6 @@ def metric_failure(scoring: Any, task: Task, y_train: AnyArray, y_test: AnyArray
     except (AttributeError, ValueError) as error:
         return f"{str(error).partition(chr(10))[0].rstrip('.')}."
     return None if np.isfinite(score) else "its value is not finite."
-
-
-def _check_names(option: str, names: Iterable[str], known: list[str]) -> None:
-    for name in names:
-        if name not in known:
-            advice = did_you_mean(name, known)
-            raise TableError(f"{option} must be a column of the table, got {name!r}. {advice}")
 
 
 def _clean(

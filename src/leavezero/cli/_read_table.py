@@ -12,9 +12,10 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
+from pyarrow import feather, parquet
 
 from leavezero._typing import AnyArray
-from leavezero.cli._messages import TableError, quoted
+from leavezero.cli._output import TableError, quoted
 
 Kind = Literal["number", "boolean", "datetime", "string"]
 
@@ -54,28 +55,30 @@ class TableFile:
 
     def read(self) -> Any:
         """Return the table as a frame with inferred types."""
-        if self.format == "csv":
+        found = self.frame
+        if found is None:
             with _text_errors(self.path, self.options):
                 found = pd.read_csv(self.path, **self._csv(), na_values=_NULLS, low_memory=False)
-        else:
-            found = pd.concat(list(self.blocks()), ignore_index=True)
-        if found.empty:
-            raise TableError(f"{self.path} has column names and no rows. Use a table with rows.")
+        self._check_rows(len(found))
         return found
 
     def blocks(self, n_rows: int = 50_000) -> Iterator[Any]:
         """Yield the table in blocks of rows; cells of text files are strings as written."""
-        if self.format == "csv":
+        n_read = 0
+        if self.frame is not None:
+            n_read = len(self.frame)
+            yield from (self.frame.iloc[at : at + n_rows] for at in range(0, n_read, n_rows))
+        else:
             options = self._csv() | {"dtype": str, "keep_default_na": False, "chunksize": n_rows}
             with _text_errors(self.path, self.options), pd.read_csv(self.path, **options) as blocks:
-                yield from blocks
-        elif self.frame is not None:
-            for start in range(0, max(len(self.frame), 1), n_rows):
-                yield self.frame.iloc[start : start + n_rows]
-        else:
-            for batch in self._arrow_batches(n_rows):
-                # an index that pandas has stored is a column like the others
-                yield batch.to_pandas(ignore_metadata=True, date_as_object=False)
+                for block in filter(len, blocks):
+                    n_read += len(block)
+                    yield block
+        self._check_rows(n_read)
+
+    def _check_rows(self, n_rows: int) -> None:
+        if not n_rows:
+            raise TableError(f"{self.path} has column names and no rows. Use a table with rows.")
 
     def _csv(self) -> dict[str, Any]:
         return {
@@ -87,16 +90,6 @@ class TableFile:
             "index_col": False,
             "skip_blank_lines": len(self.names) > 1,  # a blank line of one column is a cell
         }
-
-    def _arrow_batches(self, n_rows: int) -> Iterator[Any]:
-        from pyarrow import ipc, parquet
-
-        if self.format == "parquet":
-            with parquet.ParquetFile(self.path) as file:
-                yield from file.iter_batches(batch_size=n_rows)
-        else:
-            with ipc.open_file(str(self.path)) as file:
-                yield from (file.get_batch(at) for at in range(file.num_record_batches))
 
 
 def open_table(path: Path, options: ReadOptions) -> TableFile:
@@ -123,13 +116,7 @@ def open_table(path: Path, options: ReadOptions) -> TableFile:
 
 
 def base_name(path: Path) -> str:
-    """Return the name of a table's file without the suffixes of format and compression.
-
-    Examples
-    --------
-    >>> base_name(Path("data/sales.2023.csv.gz"))
-    'sales.2023'
-    """
+    """Return the name of a table's file without the suffixes of format and compression."""
     for known in (COMPRESSIONS, FORMATS):
         if path.suffix.lower() in known:
             path = path.with_suffix("")
@@ -151,14 +138,7 @@ def is_missing(column: Any) -> AnyArray:
 
 
 def to_features(frame: Any, kinds: Mapping[str, Kind], decimal: str = ".") -> Any:
-    """Return the named columns converted to their kinds; other values become missing.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"a": ["1,5", "x"], "b": ["True", "false"]})
-    >>> to_features(frame, {"a": "number", "b": "boolean"}, decimal=",").to_dict("list")
-    {'a': [1.5, nan], 'b': [1.0, 0.0]}
-    """
+    """Return the named columns converted to their kinds; other values become missing."""
     converted = {name: _convert(frame[name], kind, decimal) for name, kind in kinds.items()}
     return pd.DataFrame(converted, index=frame.index)
 
@@ -187,8 +167,10 @@ def _open(path: Path, suffix: str, options: ReadOptions) -> TableFile:
     kind = FORMATS[suffix]
     try:
         if suffix in _ARROW:
-            return TableFile(path, kind, _arrow_names(path, kind), options)
-        if suffix in _JSON:
+            table = (parquet if kind == "parquet" else feather).read_table(path)
+            # an index that pandas has stored is a column like the others
+            frame = table.to_pandas(ignore_metadata=True, date_as_object=False)
+        elif suffix in _JSON:
             frame = pd.read_json(path, lines=True, dtype=False, encoding=options.encoding)
         else:
             frame = pd.read_excel(path)
@@ -198,17 +180,8 @@ def _open(path: Path, suffix: str, options: ReadOptions) -> TableFile:
         ) from error
     except (ValueError, KeyError, OSError) as error:  # ArrowInvalid is a ValueError
         raise TableError(f"{path} cannot be read as {kind}: {error}") from error
-    frame.columns = [str(name) for name in frame.columns]
+    frame.columns = frame.columns.map(str)
     return TableFile(path, kind, list(frame.columns), options, frame)
-
-
-def _arrow_names(path: Path, kind: str) -> list[str]:
-    from pyarrow import ipc, parquet
-
-    if kind == "parquet":
-        return list(parquet.read_schema(path).names)
-    with ipc.open_file(str(path)) as file:
-        return list(file.schema.names)
 
 
 def _open_text(path: Path, suffix: str, options: ReadOptions) -> TableFile:

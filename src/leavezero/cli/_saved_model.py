@@ -1,10 +1,9 @@
 """Save a fitted pipeline with what it expects of a table, and load it without running code."""
 
 import json
-import os
 import warnings
 import zipfile
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.resources import files
@@ -17,11 +16,12 @@ import pandas as pd
 from sklearn.exceptions import InconsistentVersionWarning
 
 from leavezero._version import __version__
-from leavezero.cli._messages import TableError, quoted
+from leavezero.cli._output import TableError, part_file, quoted
 from leavezero.cli._read_table import Kind
 
 FORMAT = 2
 _MEMBER = "leavezero.json"  # next to the files that skops writes into the same archive
+_ABOUT = ("target", "task", "columns", "versions")
 _SHOWN_VERSIONS = ("leavezero", "scikit-learn", "skrub")
 
 
@@ -77,18 +77,11 @@ def save_model(model: TableModel, path: Path) -> list[str]:
     """
     from skops import io
 
-    about = {
-        "format": FORMAT,
-        "target": model.target,
-        "task": model.task,
-        "columns": model.columns,
-        "versions": model.versions,
-    }
-    part = path.with_name(path.name + ".part")
-    io.dump(model.pipeline, part, compression=zipfile.ZIP_DEFLATED)
-    with zipfile.ZipFile(part, "a") as archive:
-        archive.writestr(_MEMBER, json.dumps(about, indent=1))
-    os.replace(part, path)
+    about = {name: getattr(model, name) for name in _ABOUT} | {"format": FORMAT}
+    with part_file(path) as part:
+        io.dump(model.pipeline, part, compression=zipfile.ZIP_DEFLATED)
+        with zipfile.ZipFile(part, "a") as archive:
+            archive.writestr(_MEMBER, json.dumps(about, indent=1))
     return [name for name in io.get_untrusted_types(file=path) if name not in trusted_types()]
 
 
@@ -116,18 +109,17 @@ def load_model(path: Path, trusted: Collection[str] = ()) -> TableModel:
             f"{path} contains types that built-in models do not have: {quoted(unknown)}. If its "
             f"source is known to you, add {options}"
         )
-    return TableModel(pipeline, about["target"], about["task"], about["columns"], about["versions"])
+    return TableModel(pipeline, *(about[name] for name in _ABOUT))
 
 
-def version_notice(model: TableModel) -> str | None:
-    """Return a notice if a model was saved with other versions; else None."""
-    here = current_versions()
-    if all(model.versions.get(name) == here[name] for name in _SHOWN_VERSIONS):
-        return None
-    return (
-        f"The model was saved with {_shown(model.versions)}; installed are {_shown(here)}. "
-        "Predictions may differ; run select again to be sure."
-    )
+def version_notice(model: TableModel) -> Iterator[str]:
+    """Yield a notice if a model was saved with other versions."""
+    saved, here = _shown(model.versions), _shown(current_versions())
+    if saved != here:
+        yield (
+            f"The model was saved with {saved}; installed are {here}. Predictions may differ; run "
+            "select again to be sure."
+        )
 
 
 def _shown(versions: dict[str, str]) -> str:
@@ -141,11 +133,11 @@ def _read_about(path: Path) -> dict[str, Any]:
     try:
         with zipfile.ZipFile(path) as archive:
             about: dict[str, Any] = json.loads(archive.read(_MEMBER))
-        saved = f"format {about['format']!r}, saved with {_shown(about['versions'])}"
+        found = f"format {about['format']!r}, saved with {_shown(about['versions'])}"
     except (zipfile.BadZipFile, KeyError, ValueError, TypeError, AttributeError) as error:
         raise TableError(
             f"{path} is not a model written by select. Use a model.skops from its output."
         ) from error
     if about["format"] != FORMAT:
-        raise TableError(f"{path} must have format {FORMAT}, got {saved}. Run select again.")
+        raise TableError(f"{path} must have format {FORMAT}, got {found}. Run select again.")
     return about

@@ -1,4 +1,4 @@
-"""All calls into the search, its diagnostics and its report."""
+"""The search over the candidates of a table: options, progress, errors and warnings."""
 
 import logging
 import os
@@ -6,11 +6,11 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from rich.progress import Progress
 from sklearn.exceptions import ConvergenceWarning
 
 from leavezero._typing import AnyArray
@@ -23,18 +23,17 @@ from leavezero.augment import (
     NeighborMixup,
     SoftLabeled,
 )
-from leavezero.cli._messages import BASELINE, TableError, counted, did_you_mean, label_of
+from leavezero.cli._model_specs import BASELINE
+from leavezero.cli._output import TableError, check_name, counted, printable, progress_bar
+from leavezero.cli._prepare_table import PreparedTable, TableOptions
+from leavezero.diagnostics import format_score
 from leavezero.exceptions import (
     AllCandidatesFailedError,
     CandidateFailedWarning,
     SmallClassWarning,
 )
 from leavezero.execution import summarize_checkpoint
-from leavezero.report import plot_comparison, to_svg
 from leavezero.search import CandidateSearchLZO
-
-if TYPE_CHECKING:
-    from leavezero.cli._prepare_table import PreparedTable, TableOptions
 
 AUGMENTERS: dict[str, Callable[[], Any]] = {
     "auto": lambda: "auto",
@@ -57,28 +56,12 @@ _SCORE_COLUMNS = {
 }
 
 
-@dataclass(frozen=True)
-class CandidateDone:
-    """One finished candidate; its score is None if it failed."""
-
-    n_done: int
-    n_all: int
-    label: str
-    score: float | None
-
-
-OnCandidate = Callable[[CandidateDone], None]
-
-
-def make_search(prepared: "PreparedTable", options: "TableOptions") -> CandidateSearchLZO:
+def make_search(prepared: PreparedTable, options: TableOptions) -> CandidateSearchLZO:
     """Return the search over the candidates of a table, not fitted."""
-    name = options.augmenter
-    if name not in AUGMENTERS:
-        advice = did_you_mean(name, list(AUGMENTERS))
-        raise TableError(f"--augmenter must name an augmenter, got {name!r}. {advice}")
+    check_name(options.augmenter, AUGMENTERS, "--augmenter must name an augmenter")
     return CandidateSearchLZO(
         prepared.candidates,
-        augmenter=AUGMENTERS[name](),
+        augmenter=AUGMENTERS[options.augmenter](),
         scoring=prepared.scoring,
         cv_finalists=options.cv_finalists,
         n_jobs=options.jobs,
@@ -88,54 +71,7 @@ def make_search(prepared: "PreparedTable", options: "TableOptions") -> Candidate
     )
 
 
-def fit_counts(search: Any) -> dict[str, int]:
-    """Return the number of fits by purpose."""
-    return dict(search.fit_counts_)
-
-
-def diagnose(search: Any, *, permutation: bool) -> Any:
-    """Return the diagnostic report of a fitted search."""
-    return search.diagnose(permutation=permutation)
-
-
-def diagnostics_dict(report: Any) -> dict[str, Any] | None:
-    """Return the checks of a diagnostic report as plain values."""
-    if report is None:
-        return None
-    names = ("code", "title", "level", "message", "advice")
-    checks = [{name: getattr(check, name) for name in names} for check in report.checks]
-    return {"checks": checks, "next_step": report.next_step}
-
-
-def report_html(search: Any, report: Any, title: str, command: str) -> str:
-    """Return the report of a fitted search as one HTML page."""
-    page: str = search.to_html(diagnostics=report, title=title, command=command)
-    return page
-
-
-def comparison_svg(comparison: dict[str, Any]) -> str:
-    """Return the figure of a comparison."""
-    return to_svg(plot_comparison, comparison, label="scores of the candidates by both methods")
-
-
-def read_checkpoint(path: Path) -> tuple[dict[str, str], list[tuple[str, str, str]], int]:
-    """Return the parts of a search, its finished candidates, and the number of damaged ones."""
-    try:
-        summary = summarize_checkpoint(path)
-    except (ValueError, OSError) as error:
-        raise TableError(str(error)) from error
-    rows = [
-        (
-            result["params"],
-            (result["error"] or "").strip().rpartition("\n")[2] or f"{result['main_score']:.4g}",
-            f"{result['fit_time'] + result['score_time']:.3g}",
-        )
-        for result in summary.results.values()
-    ]
-    return dict(summary.identity), rows, summary.n_damaged
-
-
-def fit_search(search: Any, X: Any, y: AnyArray, options: "TableOptions") -> None:
+def fit_search(search: Any, X: Any, y: AnyArray, options: TableOptions) -> None:
     """Fit a search; errors that the user can correct become TableError."""
     started = time.monotonic()
     try:
@@ -156,41 +92,94 @@ def fit_search(search: Any, X: Any, y: AnyArray, options: "TableOptions") -> Non
 def candidate_rows(search: Any) -> list[dict[str, Any]]:
     """Return one plain row per candidate, the selected one first and the others by rank."""
     table, best = search.cv_results_, int(search.best_index_)
-    order = sorted(
-        range(len(table["params"])), key=lambda at: (at != best, table["rank_test_score"][at])
-    )
-    return [_candidate_row(search, table, at, at == best) for at in order]
+    nan = np.full(len(table["params"]), np.nan)
+    rows = []
+    for at in sorted(range(len(nan)), key=lambda at: (at != best, table["rank_test_score"][at])):
+        model, params = split_params(table["params"][at])
+        error = search.failures_.get(at, "").splitlines()
+        rows.append(
+            {
+                "rank": int(table["rank_test_score"][at]),
+                "selected": at == best,
+                "model": model,
+                "params": params,
+                **{
+                    name: float(value) if np.isfinite(value) else None
+                    for name, column in _SCORE_COLUMNS.items()
+                    for value in [table.get(column, nan)[at]]
+                },
+                "error": error[-1] if error else None,
+            }
+        )
+    return rows
 
 
 def split_params(params: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Return a candidate's model name and the parameters of the model itself.
-
-    Examples
-    --------
-    >>> split_params({"candidate": "svm", "model__C": 1.0})
-    ('svm', {'C': 1.0})
-    """
-    own = {name.removeprefix("model__"): value for name, value in params.items()}
+    """Return a candidate's model name and the parameters of the model itself."""
+    own = {
+        name.removeprefix("model__"): value.item() if isinstance(value, np.generic) else value
+        for name, value in params.items()
+    }
     return str(own.pop("candidate")), own
 
 
+def label_of(model: str, params: dict[str, object]) -> str:
+    """Return a candidate's model name and parameters as text."""
+    values = {
+        name: f"{value:.4g}" if isinstance(value, float) else value
+        for name, value in params.items()
+    }
+    return ", ".join([model, *(f"{name}={value}" for name, value in values.items())])
+
+
+def score_text(score: float | None) -> str:
+    """Return a score as text, empty if there is none."""
+    return "" if score is None else format_score(score)
+
+
 @contextmanager
-def candidates_reported(on_candidate: OnCandidate | None) -> Iterator[None]:
-    """Call a function with each candidate that a search logs as finished."""
-    if on_candidate is None:
-        yield
-        return
-    logger, handler = logging.getLogger("leavezero"), _CandidateHandler(on_candidate)
+def search_progress(quiet: bool) -> Iterator[Callable[[str], None]]:
+    """Show finished candidates and the best so far; yield a function that starts a new bar."""
+    logger = logging.getLogger("leavezero")
     level, propagate = logger.level, logger.propagate
-    logger.addHandler(handler)
-    logger.setLevel(logging.DEBUG)
-    logger.propagate = False
-    try:
-        yield
-    finally:
-        logger.removeHandler(handler)
-        logger.setLevel(level)
-        logger.propagate = propagate
+    with progress_bar(quiet) as progress:
+        handler = _ProgressHandler(progress)
+        logger.addHandler(handler)
+        logger.setLevel(logging.DEBUG)
+        logger.propagate = False
+        try:
+            yield handler.start
+        finally:
+            logger.removeHandler(handler)
+            logger.setLevel(level)
+            logger.propagate = propagate
+
+
+class _ProgressHandler(logging.Handler):
+    """Shows the candidates that a search logs as finished."""
+
+    def __init__(self, progress: Progress) -> None:
+        super().__init__(logging.DEBUG)
+        self._progress, self._best = progress, -np.inf
+        self._task = progress.add_task("searching", total=None, text="")
+
+    def start(self, name: str) -> None:
+        self._best = -np.inf
+        self._progress.reset(self._task, description=name, total=None, text="")
+
+    def emit(self, record: logging.LogRecord) -> None:
+        values = record.__dict__  # fields of `extra` are attributes
+        if "candidate" not in values.get("candidate_params", ()):
+            return
+        score = values["candidate_score"]
+        if score is not None and score >= self._best:
+            label = label_of(*split_params(values["candidate_params"]))
+            text = printable(f"best so far {score_text(score)}: {label}")
+            self._best = score
+            width = max(20, self._progress.console.width - 60)
+            self._progress.update(self._task, text=text[:width])
+        done, total = values["n_done"], values["n_trials"]
+        self._progress.update(self._task, completed=done, total=total)
 
 
 @contextmanager
@@ -206,55 +195,32 @@ def recorded_warnings() -> Iterator[list[str]]:
     finally:
         os.environ.pop("PYTHONWARNINGS")
         os.environ.update({} if before is None else {"PYTHONWARNINGS": before})
-    notices += _worth_a_notice([warning.message for warning in caught])
-
-
-class _CandidateHandler(logging.Handler):
-    """Passes on log records of finished candidates."""
-
-    def __init__(self, on_candidate: OnCandidate) -> None:
-        super().__init__(logging.DEBUG)
-        self._on_candidate = on_candidate
-
-    def emit(self, record: logging.LogRecord) -> None:
-        values = record.__dict__  # fields of `extra` are attributes
-        if "candidate" in values.get("candidate_params", ()):
-            label = label_of(*split_params(values["candidate_params"]))
-            score = values["candidate_score"]
-            self._on_candidate(CandidateDone(values["n_done"], values["n_trials"], label, score))
-
-
-def _candidate_row(search: Any, table: dict[str, Any], at: int, best: bool) -> dict[str, Any]:
-    model, params = split_params(table["params"][at])
-    scores: dict[str, float | None] = {}
-    for name, column in _SCORE_COLUMNS.items():
-        value = table[column][at] if column in table else np.nan
-        scores[name] = float(value) if np.isfinite(value) else None
-    error = search.failures_.get(at, "").splitlines()
-    return {
-        "rank": int(table["rank_test_score"][at]),
-        "selected": best,
-        "model": model,
-        "params": {name: _plain(value) for name, value in params.items()},
-        **scores,
-        "error": error[-1] if error else None,
-    }
-
-
-def _plain(value: Any) -> Any:
-    value = value.item() if isinstance(value, np.generic) else value
-    return value if isinstance(value, str | int | float | None) else repr(value)
-
-
-def _worth_a_notice(messages: list[Any]) -> list[str]:
-    notices = []
-    for message in messages:
+    for message in (warning.message for warning in caught):
         if isinstance(message, CandidateFailedWarning | SmallClassWarning):
             head, _, traceback = str(message).partition("\n")
             head = head.partition(' Set error_score="raise"')[0]
-            last = traceback.splitlines()[-1:]
-            notices.append(" ".join([head, *(f"First error: {line}" for line in last)]))
-    n_early = sum(isinstance(message, ConvergenceWarning) for message in messages)
+            last = [f"First error: {line}" for line in traceback.splitlines()[-1:]]
+            notices.append(" ".join([head, *last]))
+    n_early = sum(issubclass(warning.category, ConvergenceWarning) for warning in caught)
     if n_early:
         notices.append(f"{counted(n_early, 'fit')} stopped before convergence.")
-    return list(dict.fromkeys(notices))
+    notices[:] = dict.fromkeys(notices)
+
+
+def read_checkpoint(path: Path) -> tuple[dict[str, str], list[tuple[str, str, str]], int]:
+    """Return the parts of a search, its finished candidates, and the number of damaged ones."""
+    try:
+        summary = summarize_checkpoint(path)
+    except (ValueError, OSError) as error:
+        raise TableError(str(error)) from error
+    if not summary.identity:
+        raise TableError(f"{path} is empty: no search has used it as checkpoint.")
+    rows = [
+        (
+            result["params"],
+            (result["error"] or "").strip().rpartition("\n")[2] or f"{result['main_score']:.4g}",
+            f"{result['fit_time'] + result['score_time']:.3g}",
+        )
+        for result in summary.results.values()
+    ]
+    return dict(summary.identity), rows, summary.n_damaged

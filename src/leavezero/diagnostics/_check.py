@@ -116,6 +116,13 @@ THRESHOLDS = {
 def severity(code: str, value: float) -> Level:
     """Return the level of a measured value of the check with this code.
 
+    Parameters
+    ----------
+    code : str
+        Such as "LZ08".
+    value : float
+        The measured value.
+
     Examples
     --------
     >>> from leavezero.diagnostics import severity
@@ -138,6 +145,11 @@ def not_applicable(code: str, reason: str) -> Check:
 
 def format_score(score: float) -> str:
     """Format a score with four decimals, or with four digits if it is very small or large.
+
+    Parameters
+    ----------
+    score : float
+        Any number.
 
     Examples
     --------

@@ -8,8 +8,7 @@ from leavezero.execution._checkpoint import (
 )
 from leavezero.execution._digests import digest
 from leavezero.execution._resource_limits import Limits, TaskEnded, resolve_limits
-from leavezero.execution._run_tasks import run_tasks
-from leavezero.execution._thread_limits import limited_threads
+from leavezero.execution._run_tasks import limited_threads, run_tasks
 
 __all__ = [
     "Checkpoint",

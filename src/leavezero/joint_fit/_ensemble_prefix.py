@@ -34,6 +34,7 @@ from leavezero.joint_fit._joint_fit import (
     is_count,
     is_seed,
     lazy_predictions,
+    lazy_predictions_in_blocks,
     params_key,
     predict_in_blocks,
 )
@@ -72,6 +73,7 @@ class EnsemblePrefix(JointFit):
 
     name = "ensemble prefix"
     estimator_types = (*FORESTS, *BAGGING, *BOOSTING)
+    along = "n_estimators"
 
     def key(self, estimator: Any) -> Hashable | None:
         """Return all parameters but the number of members."""
@@ -79,11 +81,7 @@ class EnsemblePrefix(JointFit):
         extra = getattr(estimator, "oob_score", False) or getattr(estimator, "warm_start", False)
         if extra or not is_seed(estimator.random_state) or not is_count(estimator.n_estimators):
             return None
-        return params_key(estimator, "n_estimators")
-
-    def order(self, estimator: Any) -> int:
-        """Return the number of members."""
-        return int(estimator.n_estimators)
+        return params_key(estimator, self.along)
 
     def fit(
         self, estimators: list[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None
@@ -119,19 +117,12 @@ class EnsemblePrefix(JointFit):
 
 
 def staged_predictions(model: Any, sizes: list[int], X: Table) -> list[Mapping[str, AnyArray]]:
-    """Return the predictions of the first members of a boosted model, for each number of them.
-
-    Each method takes one pass through the model's public ``staged_*`` method.
-    """
-
-    def predictions(method: str) -> list[AnyArray]:
-        return predict_in_blocks(partial(_staged, model, method, sizes), X)
-
+    """Return the predictions of the first members of a boosted model, for each number of them."""
     available = [method for method in PREDICTION_METHODS if hasattr(model, f"staged_{method}")]
-    return lazy_predictions(len(sizes), {name: partial(predictions, name) for name in available})
+    return lazy_predictions_in_blocks(len(sizes), available, partial(_staged, model, sizes), X)
 
 
-def _staged(model: Any, method: str, sizes: list[int], rows: Table) -> list[AnyArray]:
+def _staged(model: Any, sizes: list[int], method: str, rows: Table) -> list[AnyArray]:
     stages: Iterator[AnyArray] = getattr(model, f"staged_{method}")(rows)
     found = {
         size: np.array(values)  # the next stage may update the array
@@ -160,13 +151,13 @@ def _averages(model: Any, sizes: list[int], X: Table) -> list[Floats]:
     total: Any = 0.0
     found = {}
     for index in range(max(sizes)):
-        total = total + _member_values(model, index, rows)
+        total = total + member_values(model, index, rows)
         if index + 1 in sizes:
             found[index + 1] = total / (index + 1)
     return [found[size] for size in sizes]
 
 
-def _member_values(model: Any, index: int, rows: Any) -> Floats:
+def member_values(model: Any, index: int, rows: Any) -> Floats:
     """Return one member's probabilities, with a column per class of the ensemble, or values."""
     member = model.estimators_[index]
     method = "predict_proba" if hasattr(model, "classes_") else "predict"
@@ -177,7 +168,7 @@ def _member_values(model: Any, index: int, rows: Any) -> Floats:
         return np.asarray(member.predict(columns))
     n_classes = len(model.classes_)  # members are fitted to class indices
     if not hasattr(member, "predict_proba"):
-        return np.asarray(np.eye(n_classes)[member.predict(columns)])
+        return np.asarray(np.eye(n_classes)[np.asarray(member.predict(columns), dtype=np.intp)])
     values = np.zeros((rows.shape[0], n_classes))
-    values[:, member.classes_] = member.predict_proba(columns)
+    values[:, np.asarray(member.classes_, dtype=np.intp)] = member.predict_proba(columns)
     return values

@@ -6,7 +6,6 @@ from typing import Any
 
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
-from sklearn.utils.metaestimators import available_if
 
 from leavezero._typing import AnyArray, Floats, Table
 from leavezero.joint_fit._ensemble_prefix import staged_predictions
@@ -32,16 +31,13 @@ class HistBoosting(JointFit):
 
     name = "histogram boosting"
     estimator_types = (HistGradientBoostingClassifier, HistGradientBoostingRegressor)
+    along = "max_iter"
 
     def key(self, estimator: Any) -> Hashable | None:
         """Return all parameters but the number of iterations."""
         if not is_seed(estimator.random_state) or not is_count(estimator.max_iter):
             return None
-        return None if estimator.warm_start else params_key(estimator, "max_iter")
-
-    def order(self, estimator: Any) -> int:
-        """Return the number of iterations."""
-        return int(estimator.max_iter)
+        return None if estimator.warm_start else params_key(estimator, self.along)
 
     def fit(
         self, estimators: list[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None
@@ -65,10 +61,6 @@ class HistBoosting(JointFit):
         return staged_predictions(fitted.shared, [model.n_iter_ for model in fitted.models], X)
 
 
-def _has(method: str) -> Any:
-    return available_if(lambda self: hasattr(self.model, method))
-
-
 class FirstIterations(BaseEstimator):
     """The first iterations of a fitted histogram boosting model, as a model that only predicts."""
 
@@ -80,11 +72,6 @@ class FirstIterations(BaseEstimator):
     def n_iter_(self) -> int:
         """The number of iterations."""
         return self.max_iter
-
-    @property
-    def classes_(self) -> AnyArray:
-        """The classes of a classifier."""
-        return self.model.classes_
 
     @property
     def n_features_in_(self) -> int:
@@ -102,22 +89,25 @@ class FirstIterations(BaseEstimator):
         """Return labels, or the values of a regression."""
         return self._last_stage(self.model.staged_predict(X))
 
-    @_has("staged_predict_proba")
-    def predict_proba(self, X: Table) -> Floats:
-        """Return the probability of each class."""
-        return self._last_stage(self.model.staged_predict_proba(X))
-
-    @_has("staged_decision_function")
-    def decision_function(self, X: Table) -> Floats:
-        """Return the sums over the iterations."""
-        return self._last_stage(self.model.staged_decision_function(X))
-
     def _last_stage(self, stages: Any) -> AnyArray:
         return next(islice(stages, self.max_iter - 1, None))
 
 
 class FirstIterationsClassifier(ClassifierMixin, FirstIterations):
     """The first iterations of a classifier."""
+
+    @property
+    def classes_(self) -> AnyArray:
+        """The classes."""
+        return self.model.classes_
+
+    def predict_proba(self, X: Table) -> Floats:
+        """Return the probability of each class."""
+        return self._last_stage(self.model.staged_predict_proba(X))
+
+    def decision_function(self, X: Table) -> Floats:
+        """Return the sums over the iterations."""
+        return self._last_stage(self.model.staged_decision_function(X))
 
 
 class FirstIterationsRegressor(RegressorMixin, FirstIterations):

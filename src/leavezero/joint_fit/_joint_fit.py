@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import joblib
@@ -62,6 +62,7 @@ class JointFit(ABC):
     name: str = "unnamed"
     estimator_types: tuple[type, ...] = ()
     estimator_names: tuple[str, ...] = ()  # of classes in packages that are not imported here
+    along: str = ""  # parameter in which jointly fitted estimators differ, if it is one number
     max_candidates: int = 64  # models that are in memory, and in one task, at the same time
 
     def handles(self, estimator: Any) -> bool:
@@ -78,7 +79,7 @@ class JointFit(ABC):
 
     def order(self, estimator: Any) -> Any:
         """Return the sort key along which more than ``max_candidates`` estimators are split."""
-        return 0
+        return getattr(estimator, self.along) if self.along else 0
 
     def fit(
         self, estimators: list[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None
@@ -176,18 +177,17 @@ def cells_per_row(X: Table) -> int:
     return int(np.prod(shape[1:])) if len(shape) > 1 else 1
 
 
-def row_blocks(X: Table, cells: int) -> Iterator[Table]:
-    """Yield the rows in blocks of bounded memory, given how many cells a row needs."""
-    size = max(1, BLOCK_CELLS // max(1, cells) // BLOCK_STEP) * BLOCK_STEP
-    for start in range(0, count_rows(X), size):
-        yield take_rows(X, slice(start, start + size))
-
-
 def predict_in_blocks(
     predict: Callable[[Table], Sequence[AnyArray]], X: Table, cells: int = 1
 ) -> list[AnyArray]:
-    """Return one array per model, from a function that returns them for a block of rows."""
-    parts = [predict(block) for block in row_blocks(X, max(cells, cells_per_row(X)))]
+    """Return one array per model, from a function that returns them for a block of rows.
+
+    ``cells`` is the number of values that the function needs in memory for a row.
+    """
+    largest = BLOCK_CELLS // max(1, cells, cells_per_row(X))
+    size = max(1, largest // BLOCK_STEP) * BLOCK_STEP
+    blocks = (take_rows(X, slice(i, i + size)) for i in range(0, count_rows(X), size))
+    parts = [predict(block) for block in blocks]
     if len(parts) == 1:
         return list(parts[0])
     return [np.concatenate(part) for part in zip(*parts, strict=True)]
@@ -218,3 +218,18 @@ def lazy_predictions(
     """Return a mapping per model, from functions that compute a method for all models at once."""
     cached = {name: cache(compute) for name, compute in methods.items()}
     return [LazyPredictions(index, cached) for index in range(n_models)]
+
+
+def lazy_predictions_in_blocks(
+    n_models: int,
+    methods: Iterable[str],
+    predict: Callable[[str, Table], Sequence[AnyArray]],
+    X: Table,
+    cells: int = 1,
+) -> list[Mapping[str, AnyArray]]:
+    """Return the same from a function that computes a method for a block of rows."""
+
+    def compute(method: str) -> list[AnyArray]:
+        return predict_in_blocks(partial(predict, method), X, cells)
+
+    return lazy_predictions(n_models, {name: partial(compute, name) for name in methods})

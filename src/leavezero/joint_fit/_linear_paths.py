@@ -3,7 +3,6 @@
 import warnings
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from numbers import Real
 from typing import Any
 
@@ -21,9 +20,8 @@ from leavezero.joint_fit._joint_fit import (
     JointlyFitted,
     copy_fitted_attributes,
     fit_plainly,
-    lazy_predictions,
+    lazy_predictions_in_blocks,
     params_key,
-    predict_in_blocks,
 )
 
 CLOSED_FORM_SOLVERS = ("auto", "svd", "cholesky")
@@ -38,6 +36,7 @@ class RidgePath(JointFit):
 
     name = "ridge path"
     estimator_types = (Ridge, RidgeClassifier)
+    along = "alpha"
     max_candidates = 256
 
     def key(self, estimator: Any) -> Hashable | None:
@@ -45,11 +44,7 @@ class RidgePath(JointFit):
         is_closed_form = estimator.solver in CLOSED_FORM_SOLVERS and not estimator.positive
         if not is_closed_form or not _is_penalty(estimator.alpha):
             return None
-        return params_key(estimator, "alpha")
-
-    def order(self, estimator: Any) -> float:
-        """Return the penalty."""
-        return float(estimator.alpha)
+        return params_key(estimator, self.along)
 
     def fit(
         self, estimators: list[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None
@@ -89,19 +84,14 @@ class ElasticNetPath(JointFit):
 
     name = "elastic net path"
     estimator_types = (Lasso, ElasticNet)
+    along = "alpha"
 
     def key(self, estimator: Any) -> Hashable | None:
         """Return all parameters but the penalty."""
-        if not _is_penalty(estimator.alpha):
-            return None
         random = estimator.selection != "cyclic" or estimator.warm_start
-        if random or not _l1_ratio(estimator) > 0:
+        if random or not _is_penalty(estimator.alpha) or not _l1_ratio(estimator) > 0:
             return None
-        return params_key(estimator, "alpha")
-
-    def order(self, estimator: Any) -> float:
-        """Return the penalty."""
-        return float(estimator.alpha)
+        return params_key(estimator, self.along)
 
     def fit(
         self, estimators: list[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None
@@ -233,6 +223,7 @@ def _l1_ratio(model: Any) -> float:
 
 def _linear_predictions(models: list[Any], X: Table) -> list[Mapping[str, AnyArray]]:
     """Return the predictions of linear models from one product with all coefficients."""
+    classifier = hasattr(models[0], "classes_")
     coefs = [np.atleast_2d(model.coef_) for model in models]
     ends = np.cumsum([len(coef) for coef in coefs])[:-1]
     weights = np.concatenate(coefs).T
@@ -240,26 +231,17 @@ def _linear_predictions(models: list[Any], X: Table) -> list[Mapping[str, AnyArr
         [np.broadcast_to(m.intercept_, len(coef)) for m, coef in zip(models, coefs, strict=True)]
     )
 
-    def predict_block(labels: bool, block: Table) -> list[AnyArray]:
+    def predict_block(method: str, block: Table) -> list[AnyArray]:
         rows = check_array(block, accept_sparse="csr", dtype=np.float64)
         scores = np.split(rows @ weights + intercepts, ends, axis=1)
-        if labels:
+        if classifier and method == "predict":
             return [_labels(*pair) for pair in zip(models, scores, strict=True)]
         # Regression with one target and binary classification return vectors.
-        vector = len(coefs[0]) == 1 and (
-            models[0].coef_.ndim == 1 or hasattr(models[0], "classes_")
-        )
+        vector = len(coefs[0]) == 1 and (classifier or models[0].coef_.ndim == 1)
         return [part[:, 0].copy() if vector else part.copy() for part in scores]
 
-    def predictions(labels: bool) -> list[AnyArray]:
-        return predict_in_blocks(partial(predict_block, labels), X, len(intercepts))
-
-    if not hasattr(models[0], "classes_"):
-        return lazy_predictions(len(models), {"predict": partial(predictions, False)})
-    return lazy_predictions(
-        len(models),
-        {"predict": partial(predictions, True), "decision_function": partial(predictions, False)},
-    )
+    methods = ("predict", "decision_function") if classifier else ("predict",)
+    return lazy_predictions_in_blocks(len(models), methods, predict_block, X, len(intercepts))
 
 
 def _labels(model: Any, scores: Floats) -> AnyArray:

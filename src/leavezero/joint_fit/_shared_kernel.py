@@ -1,7 +1,6 @@
 """One kernel between new rows and training rows, for all models with the same kernel parameters."""
 
 from collections.abc import Hashable, Mapping
-from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -13,13 +12,12 @@ from sklearn.svm import SVC, SVR, NuSVC, NuSVR
 from sklearn.utils import check_array
 
 from leavezero._tables import count_rows
-from leavezero._typing import AnyArray, Bools, Floats, Table
+from leavezero._typing import AnyArray, Floats, Table
 from leavezero.joint_fit._joint_fit import (
     JointFit,
     JointlyFitted,
-    lazy_predictions,
+    lazy_predictions_in_blocks,
     params_key,
-    predict_in_blocks,
 )
 
 KERNEL_PARAMS = {
@@ -53,7 +51,7 @@ class SharedKernel(JointFit):
     ) -> JointlyFitted:
         """Fit each model, and compute the width of their kernel."""
         models = super().fit(estimators, X, y, sample_weight).models
-        return JointlyFitted(models, shared=_gamma(models[0], X))
+        return JointlyFitted(models, shared=svm_gamma(models[0], X))
 
     def predict(self, fitted: JointlyFitted, X: Table) -> list[Mapping[str, AnyArray]] | None:
         """Return labels and decision values, or predictions, from one kernel."""
@@ -64,7 +62,7 @@ class SharedKernel(JointFit):
             return None
         intercepts = np.concatenate([model.intercept_ for model in models])
         ends = np.cumsum([len(model.intercept_) for model in models])[:-1]
-        kernel = models[0].kernel
+        kernel, classifier = models[0].kernel, hasattr(models[0], "classes_")
         params = {name: getattr(models[0], name) for name in KERNEL_PARAMS[kernel]}
         if "gamma" in params:
             params["gamma"] = fitted.shared
@@ -82,17 +80,13 @@ class SharedKernel(JointFit):
                 rows = rows if sparse_rows else rows - shift
                 scores = pairwise_kernels(rows, vectors, metric=kernel, **params) @ coefs
             parts = np.split(scores + intercepts, ends, axis=1)
-            if not hasattr(models[0], "classes_"):
+            if not classifier:
                 return [part[:, 0].copy() for part in parts]
-            decide = _labels if method == "predict" else _decision_values
+            decide = svm_labels if method == "predict" else svm_decision_values
             return [decide(model, part) for model, part in zip(models, parts, strict=True)]
 
-        def predictions(method: str) -> list[AnyArray]:
-            return predict_in_blocks(partial(predict_block, method), X, sum(coefs.shape))
-
-        classifier = hasattr(models[0], "classes_")
         methods = ("predict", "decision_function") if classifier else ("predict",)
-        return lazy_predictions(len(models), {name: partial(predictions, name) for name in methods})
+        return lazy_predictions_in_blocks(len(models), methods, predict_block, X, sum(coefs.shape))
 
 
 class SharedRidgeKernel(JointFit):
@@ -103,12 +97,13 @@ class SharedRidgeKernel(JointFit):
 
     name = "shared kernel of kernel ridge"
     estimator_types = (KernelRidge,)
+    along = "alpha"
     max_candidates = 16
 
     def key(self, estimator: Any) -> Hashable | None:
         """Return all parameters but the penalty; None for precomputed kernels."""
         precomputed = isinstance(estimator.kernel, str) and estimator.kernel == "precomputed"
-        return None if precomputed else params_key(estimator, "alpha")
+        return None if precomputed else params_key(estimator, self.along)
 
     def predict(self, fitted: JointlyFitted, X: Table) -> list[Mapping[str, AnyArray]]:
         """Return predictions from one kernel."""
@@ -119,20 +114,18 @@ class SharedRidgeKernel(JointFit):
         stacked = np.hstack(duals)
         shapes = [(-1, *model.dual_coef_.shape[1:]) for model in fitted.models]
 
-        def predict_block(block: Table) -> list[AnyArray]:
+        def predict_block(_: str, block: Table) -> list[AnyArray]:
             rows = check_array(block, accept_sparse=("csr", "csc"))
-            parts = np.split(_ridge_kernel(first, rows) @ stacked, ends, axis=1)
+            parts = np.split(ridge_kernel(first, rows) @ stacked, ends, axis=1)
             return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
 
-        def predictions() -> list[AnyArray]:
-            return predict_in_blocks(predict_block, X, sum(stacked.shape))
-
-        return lazy_predictions(len(fitted.models), {"predict": predictions})
+        cells = sum(stacked.shape)
+        return lazy_predictions_in_blocks(len(duals), ("predict",), predict_block, X, cells)
 
 
-def _gamma(model: Any, X: Table) -> float | None:
+def svm_gamma(model: Any, X: Table) -> float | None:
     """Return gamma as the fit took it, by scikit-learn's documented rules."""
-    if "gamma" not in KERNEL_PARAMS[model.kernel]:
+    if "gamma" not in KERNEL_PARAMS.get(model.kernel, ()):
         return None
     if not isinstance(model.gamma, str):
         return float(model.gamma)
@@ -153,14 +146,14 @@ def _support(models: list[Any]) -> tuple[Any, Floats]:
     stacked = sparse.vstack(own_vectors, "csr") if is_sparse else np.vstack(own_vectors)
     columns = []
     for model in models:
-        own = _pair_coefs(model) if hasattr(model, "classes_") else _dense_coefs(model).T
+        own = pair_coefs(model) if hasattr(model, "classes_") else _dense_coefs(model).T
         full = np.zeros((len(indices), own.shape[1]))
         full[np.searchsorted(indices, model.support_)] = own
         columns.append(full)
     return stacked[first], np.hstack(columns)
 
 
-def _pair_coefs(model: Any) -> Floats:
+def pair_coefs(model: Any) -> Floats:
     """Return the coefficient of each support vector in each pair of classes.
 
     ``dual_coef_`` has one row per other class: class j is in row j - 1 for support vectors of the
@@ -181,39 +174,37 @@ def _dense_coefs(model: Any) -> Floats:
     return np.asarray(dual.toarray() if sparse.issparse(dual) else dual)
 
 
-def _labels(model: Any, scores: Floats) -> AnyArray:
+def svm_labels(model: Any, scores: Floats) -> AnyArray:
     """Return labels from the scores of pairs of classes, as LIBSVM does."""
     if len(model.classes_) == 2:  # LIBSVM has the opposite sign, and gives 0 to the second class
         return model.classes_[(scores[:, 0] >= 0).astype(np.intp)]
     if model.break_ties and model.decision_function_shape == "ovr":
-        return model.classes_[_decision_values(model, scores).argmax(axis=1)]
-    return model.classes_[_votes(scores > 0, len(model.classes_)).argmax(axis=1)]
+        return model.classes_[svm_decision_values(model, scores).argmax(axis=1)]
+    return model.classes_[_sum_by_class(scores > 0, scores <= 0, model).argmax(axis=1)]
 
 
-def _decision_values(model: Any, scores: Floats) -> Floats:
+def svm_decision_values(model: Any, scores: Floats) -> Floats:
     """Return what ``decision_function`` returns, from the scores of pairs of classes."""
-    n_classes = len(model.classes_)
-    if n_classes == 2:
+    if len(model.classes_) == 2:
         return scores[:, 0].copy()
     if model.decision_function_shape == "ovo":
         return scores.copy()
-    confidence = np.zeros((len(scores), n_classes))
-    for index, (one, other) in enumerate(combinations(range(n_classes), 2)):
-        confidence[:, one] += scores[:, index]
-        confidence[:, other] -= scores[:, index]
+    confidence = _sum_by_class(scores, -scores, model)
     # The sum of confidences counts less than a vote, as in scikit-learn.
-    return _votes(scores >= 0, n_classes) + confidence / (3.0 * (np.abs(confidence) + 1.0))
+    votes = _sum_by_class(scores >= 0, scores < 0, model)
+    return votes + confidence / (3.0 * (np.abs(confidence) + 1.0))
 
 
-def _votes(first_wins: Bools, n_classes: int) -> Floats:
-    votes = np.zeros((len(first_wins), n_classes))
-    for index, (one, other) in enumerate(combinations(range(n_classes), 2)):
-        votes[:, one] += first_wins[:, index]
-        votes[:, other] += ~first_wins[:, index]
-    return votes
+def _sum_by_class(first: AnyArray, second: AnyArray, model: Any) -> Floats:
+    """Return sums by class of what the first and the second class of each pair get."""
+    sums = np.zeros((len(first), len(model.classes_)))
+    for index, (one, other) in enumerate(combinations(range(len(model.classes_)), 2)):
+        sums[:, one] += first[:, index]
+        sums[:, other] += second[:, index]
+    return sums
 
 
-def _ridge_kernel(model: Any, rows: Any) -> Floats:
+def ridge_kernel(model: Any, rows: Any) -> Floats:
     """Return the kernel between rows and the training rows of a kernel ridge model."""
     if callable(model.kernel):
         params = model.kernel_params or {}

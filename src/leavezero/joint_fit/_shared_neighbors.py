@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,9 +17,8 @@ from leavezero.joint_fit._joint_fit import (
     copy_fitted_attributes,
     fit_plainly,
     is_count,
-    lazy_predictions,
+    lazy_predictions_in_blocks,
     params_key,
-    predict_in_blocks,
 )
 
 TIED_DISTANCE = 1e-12  # of a squared length: distances that differ by less may be equal
@@ -35,6 +34,7 @@ class SharedNeighbors(JointFit):
 
     name = "shared neighbors"
     estimator_types = (KNeighborsClassifier, KNeighborsRegressor)
+    along = "n_neighbors"
 
     def key(self, estimator: Any) -> Hashable | None:
         """Return all parameters but the number of neighbors and their weights."""
@@ -45,17 +45,13 @@ class SharedNeighbors(JointFit):
             return None
         return params_key(estimator, "n_neighbors", "weights")
 
-    def order(self, estimator: Any) -> int:
-        """Return the number of neighbors."""
-        return int(estimator.n_neighbors)
-
     def fit(
         self, estimators: list[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None
     ) -> JointlyFitted:
         """Fit one model; the others share its training rows and its tree."""
         first, n_rows = None, count_rows(X)
         for estimator in estimators:
-            if not _builds_same_index(estimator, n_rows):
+            if not builds_same_index(estimator, n_rows):
                 fit_plainly(estimator, X, y, sample_weight)
             elif first is None:
                 first = fit_plainly(estimator, X, y, sample_weight)
@@ -72,7 +68,7 @@ class SharedNeighbors(JointFit):
         sharing = [
             index
             for index, model in enumerate(fitted.models)
-            if model.n_neighbors <= n_rows and _builds_same_index(model, n_rows)
+            if model.n_neighbors <= n_rows and builds_same_index(model, n_rows)
         ]
         if not sharing:
             return None
@@ -84,18 +80,13 @@ class SharedNeighbors(JointFit):
         n_neighbors = min(max(model.n_neighbors for model in models) + 1, n_rows)
         cells = (4 + targets[:1].size) * n_neighbors + (0 if classes is None else len(classes))
 
-        def predictions(method: str) -> list[AnyArray]:
-            def predict_block(rows: Table) -> list[AnyArray]:
-                distances, neighbors = first.kneighbors(rows, n_neighbors=n_neighbors)
-                found = _Neighbors(rows, distances, neighbors, targets)
-                return [found.predict(model, method) for model in models]
-
-            return predict_in_blocks(predict_block, X, cells)
+        def predict_block(method: str, rows: Table) -> list[AnyArray]:
+            distances, neighbors = first.kneighbors(rows, n_neighbors=n_neighbors)
+            found = _Neighbors(rows, distances, neighbors, targets)
+            return [found.predict(model, method) for model in models]
 
         methods = ("predict",) if classes is None else ("predict", "predict_proba")
-        shared = lazy_predictions(
-            len(models), {method: partial(predictions, method) for method in methods}
-        )
+        shared = lazy_predictions_in_blocks(len(models), methods, predict_block, X, cells)
         by_index = dict(zip(sharing, shared, strict=True))
         return [by_index.get(index, {}) for index in range(len(fitted.models))]
 
@@ -150,7 +141,7 @@ class _Neighbors:
         return np.asarray(np.einsum("ij,ij->i", values, values))
 
 
-def _builds_same_index(model: Any, n_rows: int) -> bool:
+def builds_same_index(model: Any, n_rows: int) -> bool:
     """Return False for large k: from half of the rows on, algorithm="auto" builds no tree."""
     return model.algorithm != "auto" or model.n_neighbors < n_rows // 2
 

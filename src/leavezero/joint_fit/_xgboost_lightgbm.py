@@ -59,18 +59,13 @@ class BoostedRounds(JointFit):
         before = dict(vars(largest))
         fit_plainly(largest, X, y, sample_weight)
         # A fit of XGBoost changes parameters too, and LightGBM stores some of them twice.
-        learned = [
-            name
-            for name, value in vars(largest).items()
-            if name not in before or before[name] is not value
-        ]
+        after = vars(largest).items()
+        learned = [name for name, value in after if before.get(name, before) is not value]
         can_be_cut = _can_be_cut(largest)
         for estimator in estimators:
-            if estimator is largest:
-                continue
-            if can_be_cut:
+            if estimator is not largest and can_be_cut:
                 _copy_first_rounds(largest, estimator, learned)
-            else:
+            elif estimator is not largest:
                 fit_plainly(estimator, X, y, sample_weight)
         return JointlyFitted(estimators)
 

@@ -4,10 +4,10 @@ from leavezero.leave_one_out._loo_method import (
     LeaveOneOutMethod,
     LOOPredictions,
     find_leave_one_out,
+    leave_one_out_predict,
     register_leave_one_out,
 )
 from leavezero.leave_one_out._loo_methods import METHODS
-from leavezero.leave_one_out._predict import leave_one_out_predict
 
 __all__ = [
     "METHODS",

@@ -4,35 +4,30 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.neighbors import NearestCentroid
 
-from leavezero._typing import AnyArray, Bools, Floats, Ints, Table
+from leavezero._typing import Bools, Floats, Ints
 from leavezero.leave_one_out._class_scores import class_predictions, loo_class_totals, singletons
-from leavezero.leave_one_out._loo_method import LeaveOneOutMethod, LOOPredictions
+from leavezero.leave_one_out._loo_method import LOOPredictions
 from leavezero.leave_one_out._training_data import (
+    OneTargetMethod,
+    TrainingData,
     check_statistic,
-    class_codes,
-    reject_weights,
-    training_rows,
+    to_dense,
 )
 
 
-class NearestCentroidMethod(LeaveOneOutMethod):
+class NearestCentroidMethod(OneTargetMethod):
     """Exact leave-one-out of NearestCentroid: means or medians, shrinkage and any priors."""
 
     name = "nearest centroid"
     estimator_types = (NearestCentroid,)
+    takes_weights = False
 
-    def _predict(
-        self, model: Any, X: Table, y: AnyArray, sample_weight: Floats | None
-    ) -> LOOPredictions:
-        reject_weights(model, sample_weight)
-        rows = training_rows(model, X)
-        rows = rows.toarray() if sparse.issparse(rows) else rows  # as the fit itself does
-        codes = class_codes(model, y, len(rows))
+    def _predict_rows(self, model: Any, data: TrainingData) -> LOOPredictions:
+        rows = to_dense(data.X)  # as the fit itself does
         origin = rows.mean(axis=0)  # sums of squares stay small
-        moments = _class_moments(model, rows - origin, codes)
+        moments = _class_moments(model, rows - origin, data.y)
         spread = moments.spread()
         check_statistic(model, "within_class_std_dev_", spread)
         variances = 1.0 / moments.counts - 1.0 / len(rows)
@@ -43,17 +38,14 @@ class NearestCentroidMethod(LeaveOneOutMethod):
 
 @dataclass(frozen=True, eq=False)
 class _Moments:
-    """Counts, means, centroids and sums of squares about the means, by class.
-
-    ``own_centroids`` has the centroid of each row's class without the row.
-    """
+    """Moments by class, and the centroid of each row's class without the row."""
 
     rows: Floats
     codes: Ints
     counts: Ints
     means: Floats
     centroids: Floats
-    squares: Floats
+    squares: Floats  # about the means
     own_centroids: Floats
 
     def _squares_about_centroids(self) -> Floats:
@@ -150,12 +142,12 @@ def _loo_priors(model: Any, codes: Ints, vanished: Bools) -> tuple[Floats, Bools
     """Return the priors without each row, and the rows for which they are equal."""
     n_rows, n_classes = len(codes), len(model.classes_)
     uniform = np.tile(1.0 / (n_classes - vanished)[:, None], (1, n_classes))
-    if isinstance(model.priors, str) and model.priors == "uniform":
-        return uniform, np.ones(n_rows, dtype=bool)
-    if isinstance(model.priors, str):
-        priors = loo_class_totals(codes, np.ones(n_rows), n_classes) / (n_rows - 1)
-    else:
+    if not isinstance(model.priors, str):
         priors = np.tile(model.class_prior_, (n_rows, 1))
+    elif model.priors == "uniform":
+        priors = uniform
+    else:
+        priors = loo_class_totals(codes, np.ones(n_rows), n_classes) / (n_rows - 1)
     return priors, (np.isclose(priors, uniform) | (priors == 0)).all(axis=1)
 
 
@@ -175,6 +167,3 @@ def _shrink(
     steps = (centroids - mean) / units
     shrunk = np.sign(steps) * np.maximum(np.abs(steps) - model.shrink_threshold, 0.0)
     return np.asarray(mean + units * shrunk)
-
-
-METHODS = (NearestCentroidMethod(),)

@@ -46,11 +46,11 @@ def class_predictions(model: Any, scores: Floats, valid: Bools) -> LOOPrediction
 
 
 def partial_predictions(
-    method: MethodName, predictions: dict[str, AnyArray], valid: Bools
+    method: MethodName, predictions: dict[str, AnyArray], valid: Bools, reason: str | None = None
 ) -> LOOPredictions:
     """Return predictions of which only some are valid; unreliable if none is."""
-    unreliable = None if valid.any() else NO_PREDICTION
-    return LOOPredictions(method, predictions, None if valid.all() else valid, unreliable)
+    reason = reason if valid.any() else reason or NO_PREDICTION
+    return LOOPredictions(method, predictions, None if valid.all() else valid, reason)
 
 
 def decision_values(scores: Floats) -> Floats:

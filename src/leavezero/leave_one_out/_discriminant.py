@@ -6,6 +6,7 @@ other changes of the covariance are the same for all rows of a class, so one eig
 class and the Sherman-Morrison formula suffice (Lachenbruch 1967, Biometrics 23).
 """
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,16 +16,15 @@ from sklearn.discriminant_analysis import (
     QuadraticDiscriminantAnalysis,
 )
 
-from leavezero._typing import AnyArray, Bools, Floats, Ints, Table
+from leavezero._typing import Bools, Floats, Ints
 from leavezero.leave_one_out._class_scores import class_predictions, loo_class_totals, singletons
-from leavezero.leave_one_out._loo_method import LeaveOneOutMethod, LOOPredictions
+from leavezero.leave_one_out._loo_method import LOOPredictions
 from leavezero.leave_one_out._training_data import (
+    OneTargetMethod,
+    TrainingData,
     check_statistic,
-    class_codes,
     mismatch_error,
     nearly_equal,
-    reject_weights,
-    training_rows,
 )
 
 _MIN_DENOMINATOR = 1e-9  # of the Sherman-Morrison formula
@@ -33,8 +33,10 @@ _COLLINEAR = "its columns are collinear within the classes"
 _COPLANAR = "the class means are so nearly coplanar that its solver drops a direction or not"
 
 
-class _DiscriminantMethod(LeaveOneOutMethod):
+class _DiscriminantMethod(OneTargetMethod):
     """Parameters and data checks that both analyses share."""
+
+    takes_weights = False
 
     def unsupported_reason(self, estimator: Any) -> str | None:
         """Return a reason for covariances that are not sums over rows."""
@@ -44,22 +46,22 @@ class _DiscriminantMethod(LeaveOneOutMethod):
             return "shrinkage='auto' is estimated anew without each row"
         return None
 
-    def _moments(
-        self, model: Any, X: Table, y: AnyArray, sample_weight: Floats | None
-    ) -> "_Moments":
-        reject_weights(model, sample_weight)
-        rows = training_rows(model, X)
-        codes = class_codes(model, y, len(rows))
-        classes = range(len(model.classes_))
-        origin = rows.mean(axis=0)
-        rows = rows - origin  # features far from zero keep their digits
+    def _predict_rows(self, model: Any, data: TrainingData) -> LOOPredictions:
+        codes, classes = data.y, range(len(model.classes_))
+        origin = data.X.mean(axis=0)
+        rows = data.X - origin  # features far from zero keep their digits
         means = np.array([rows[codes == k].mean(axis=0) for k in classes])
         check_statistic(model, "means_", means + origin)
         deviations = rows - means[codes]
         parts = [deviations[codes == k] for k in classes]
         scatters = np.array([part.T @ part for part in parts])
         counts = np.bincount(codes, minlength=len(classes))
-        return _Moments(rows, codes, origin, counts, means, scatters)
+        moments = _Moments(rows, codes, origin, counts, means, scatters)
+        return self._predict_from_moments(model, moments)
+
+    @abstractmethod
+    def _predict_from_moments(self, model: Any, moments: "_Moments") -> LOOPredictions:
+        """Return the predictions of a supported model."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,10 +88,7 @@ class LDAMethod(_DiscriminantMethod):
     name = "linear discriminant analysis"
     estimator_types = (LinearDiscriminantAnalysis,)
 
-    def _predict(
-        self, model: Any, X: Table, y: AnyArray, sample_weight: Floats | None
-    ) -> LOOPredictions:
-        moments = self._moments(model, X, y, sample_weight)
+    def _predict_from_moments(self, model: Any, moments: _Moments) -> LOOPredictions:
         covariance = _lda_covariance(model, moments)
         reason = _lda_unreliable(model, moments, covariance)
         if reason is not None:
@@ -112,9 +111,8 @@ class LDAMethod(_DiscriminantMethod):
 
 def _lda_covariance(model: Any, moments: _Moments) -> Floats:
     """Return the covariance within classes of the fit on all rows."""
-    if model.solver == "svd" or model.priors is None:
-        weights = np.full(len(moments.counts), 1.0 / len(moments.rows))
-    else:
+    weights = np.full(len(moments.counts), 1.0 / len(moments.rows))
+    if model.solver != "svd" and model.priors is not None:
         weights = model.priors_ / moments.counts
     pooled = np.tensordot(weights, moments.scatters, axes=1)
     shrinkage, n_columns = float(model.shrinkage or 0.0), len(pooled)
@@ -209,17 +207,13 @@ def _lda_scores(model: Any, moments: _Moments, ddof: int | None, code: int) -> t
 class QDAMethod(_DiscriminantMethod):
     """Exact leave-one-out of QDA with ``reg_param`` or fixed shrinkage.
 
-    Rows without which their class would have fewer rows than columns, or a variance below ``tol``,
-    have no prediction: the fit without them fails.
+    Rows without which the fit fails have no prediction.
     """
 
     name = "quadratic discriminant analysis"
     estimator_types = (QuadraticDiscriminantAnalysis,)
 
-    def _predict(
-        self, model: Any, X: Table, y: AnyArray, sample_weight: Floats | None
-    ) -> LOOPredictions:
-        moments = self._moments(model, X, y, sample_weight)
+    def _predict_from_moments(self, model: Any, moments: _Moments) -> LOOPredictions:
         rule = _qda_rule(model, moments)
         n_rows, n_classes = len(moments.rows), len(moments.counts)
         scores, valid = np.empty((n_rows, n_classes)), np.empty(n_rows, dtype=bool)
@@ -229,11 +223,11 @@ class QDAMethod(_DiscriminantMethod):
             scores[:, code] = -0.5 * ((rotated**2 / values).sum(axis=1) + np.log(values).sum())
             own = moments.codes == code
             scores[own, code], valid[own] = _qda_own_scores(moments, rule, code)
-        if model.priors is not None:
-            return class_predictions(model, scores + np.log(model.priors_), valid)
-        counts = loo_class_totals(moments.codes, np.ones(n_rows), n_classes)
-        scores += np.log(np.maximum(counts, 1.0) / (n_rows - 1))
-        return class_predictions(model, scores, valid)
+        priors = model.priors_
+        if model.priors is None:
+            counts = loo_class_totals(moments.codes, np.ones(n_rows), n_classes)
+            priors = np.maximum(counts, 1.0) / (n_rows - 1)
+        return class_predictions(model, scores + np.log(priors), valid)
 
 
 @dataclass(frozen=True, eq=False)
@@ -300,6 +294,3 @@ def _qda_own_scores(moments: _Moments, rule: _QDARule, code: int) -> tuple[Float
     denominator = np.where(valid, denominator, 1.0)
     distances = (count / (count - 1)) ** 2 * q / denominator
     return -0.5 * (distances + np.log(values).sum(axis=1) + np.log(denominator)), valid
-
-
-METHODS = (LDAMethod(), QDAMethod())

@@ -11,9 +11,9 @@ from scipy import linalg, sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.metrics.pairwise import pairwise_kernels
 
 from leavezero._typing import AnyArray, Floats, Table
+from leavezero.joint_fit._shared_kernel import ridge_kernel
 from leavezero.leave_one_out._loo_method import LeaveOneOutMethod, LOOPredictions
 from leavezero.leave_one_out._training_data import (
     MAX_CELLS,
@@ -22,7 +22,6 @@ from leavezero.leave_one_out._training_data import (
     nearly_equal,
     reject_weights,
     row_weights,
-    to_dense,
 )
 
 MIN_RECIPROCAL_CONDITION = 1e-13
@@ -45,7 +44,7 @@ class KernelRidgeMethod(LeaveOneOutMethod):
         weights = row_weights(sample_weight, n_rows)
         if n_rows**2 > MAX_CELLS:
             return LOOPredictions("exact", {}, unreliable=TOO_LARGE)
-        kernel, dual = _kernel_matrix(model), model.dual_coef_.reshape(n_rows, -1)
+        kernel, dual = ridge_kernel(model, model.X_fit_), model.dual_coef_.reshape(n_rows, -1)
         targets = y.reshape(n_rows, -1)
         alphas = np.broadcast_to(np.ravel(model.alpha).astype(np.float64), targets.shape[1:])
         fitted = kernel @ dual
@@ -110,23 +109,10 @@ def _triangular_inverse(lower: Floats) -> Floats:
     return np.asarray(linalg.lapack.dtrtri(lower, lower=True)[0])
 
 
-def _kernel_matrix(model: Any) -> Floats:
-    """Return the kernel of the training rows, computed as the model does."""
-    if callable(model.kernel):
-        params = model.kernel_params or {}
-    else:
-        params = {"gamma": model.gamma, "degree": model.degree, "coef0": model.coef0}
-    kernel = pairwise_kernels(model.X_fit_, metric=model.kernel, filter_params=True, **params)
-    return to_dense(kernel)
-
-
 def _check_solution(
     model: Any, fitted: Floats, targets: Floats, penalized: Floats, weights: Floats
 ) -> None:
-    """Raise if W (K a - y) + alpha a is not zero.
-
-    This equation, which the fit solves, holds up to rounding even where the solution does not.
-    """
+    """Raise if W (K a - y) + alpha a, the equation that the fit solves, is not zero."""
     if fitted.shape != targets.shape:
         raise mismatch_error(model, f"y has shape {targets.shape}, not {fitted.shape}")
     residual = weights[:, None] * (fitted - targets) + penalized
@@ -161,6 +147,3 @@ def _check_process_rows(model: Any, X: Table, y: Floats) -> None:
         y = (y - y.mean(axis=0)) / np.where(scale == 0, 1.0, scale)
     if not nearly_equal(y, np.asarray(model.y_train_), float(np.abs(y).max(initial=0.0))):
         raise mismatch_error(model, "its y_train_ would be different")
-
-
-METHODS = (KernelRidgeMethod(), GaussianProcessMethod())

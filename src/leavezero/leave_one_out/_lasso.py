@@ -12,8 +12,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.linear_model import ElasticNet, Lasso
 
-from leavezero._typing import AnyArray, Floats, Table
-from leavezero.leave_one_out._loo_method import LeaveOneOutMethod, LOOPredictions
+from leavezero._typing import Floats, Ints
+from leavezero.leave_one_out._loo_method import LOOPredictions
 from leavezero.leave_one_out._newton import (
     NewtonStep,
     append_constant,
@@ -23,37 +23,29 @@ from leavezero.leave_one_out._newton import (
 from leavezero.leave_one_out._training_data import (
     MAX_CELLS,
     TOO_LARGE,
+    OneTargetMethod,
+    TrainingData,
     mismatch_error,
-    row_weights,
-    target_values,
     to_dense,
-    training_rows,
 )
 
 MAX_CORRELATION, MAX_EXCESS = 0.02, 10.0  # of residuals; times the solver's tolerance
 MAX_COLUMNS = 0.5  # with nonzero coefficients, per row
 
 
-class LassoMethod(LeaveOneOutMethod):
+class LassoMethod(OneTargetMethod):
     """Lasso and ElasticNet."""
 
     name = "lasso"
     estimator_types = (Lasso, ElasticNet)
 
-    def _predict(
-        self, model: Any, X: Table, y: AnyArray, sample_weight: Floats | None
-    ) -> LOOPredictions:
-        rows = training_rows(model, X)
-        n_rows = rows.shape[0]
-        targets = target_values(model, y, n_rows)
-        weights = row_weights(sample_weight, n_rows)
-        used = np.flatnonzero(model.coef_)
-        if n_rows * len(used) > MAX_CELLS or len(used) ** 2 > MAX_CELLS:
+    def _predict_rows(self, model: Any, data: TrainingData) -> LOOPredictions:
+        n_rows, used = len(data.y), np.flatnonzero(model.coef_)
+        if max(n_rows, len(used)) * len(used) > MAX_CELLS:
             return LOOPredictions("approximate", {}, unreliable=TOO_LARGE)
-        scores = np.asarray(rows @ model.coef_ + model.intercept_)
-        _check_optimality(model, rows, scores - targets, targets, weights)
-        slopes = weights * (scores - targets)
-        step = _step(model, to_dense(rows[:, used]), model.coef_[used], scores, slopes, weights)
+        scores = np.asarray(data.X @ model.coef_ + model.intercept_)
+        _check_optimality(model, data, scores - data.y)
+        step = _step(model, data, used, scores)
         reason = leverage_reason(step.leverages, False)
         if len(used) > MAX_COLUMNS * n_rows:
             reason = (
@@ -71,13 +63,13 @@ def _penalties(model: Any) -> tuple[float, float]:
     return model.alpha * l1_ratio, model.alpha * (1.0 - l1_ratio)
 
 
-def _check_optimality(model: Any, X: Any, errors: Floats, targets: Floats, weights: Floats) -> None:
+def _check_optimality(model: Any, data: TrainingData, errors: Floats) -> None:
     """Raise if a column or the intercept violates the optimality conditions by far.
 
     No column's |x'r| / sum w may exceed the l1 penalty. The solver's tolerance is relative to the
     targets, and so is ours. The intercept comes from means and is exact up to rounding.
     """
-    shares = weights / weights.sum()
+    X, targets, shares = data.X, data.y, data.weights / data.weights.sum()
     l1, l2 = _penalties(model)
     gradient = np.asarray((shares * errors) @ X) + l2 * model.coef_
     excess = (-gradient if model.positive else np.abs(gradient)) - l1
@@ -92,22 +84,17 @@ def _check_optimality(model: Any, X: Any, errors: Floats, targets: Floats, weigh
         raise mismatch_error(model, "its residuals do not have mean zero on them")
 
 
-def _step(
-    model: Any, columns: Floats, coef: Floats, scores: Floats, slopes: Floats, weights: Floats
-) -> NewtonStep:
+def _step(model: Any, data: TrainingData, used: Ints, scores: Floats) -> NewtonStep:
+    """Take the Newton step on the columns with nonzero coefficients."""
     l1, l2 = _penalties(model)
-    penalty_gradient = l1 * np.sign(coef) + l2 * coef
-    # The l2 penalty of the other rows; the mean weight is used for each row left out.
-    penalties = np.full(len(coef), l2 * float(weights.sum()) * (1.0 - 1.0 / len(weights)))
-    if model.fit_intercept:
-        columns = append_constant(columns, 1.0)
-        penalties, penalty_gradient = np.append(penalties, 0.0), np.append(penalty_gradient, 0.0)
-    if not columns.shape[1]:
+    weights, coef = data.weights, model.coef_[used]
+    X, n_columns = to_dense(data.X[:, used]), len(used) + int(model.fit_intercept)
+    X = append_constant(X, 1.0) if model.fit_intercept else X
+    if not n_columns:
         return NewtonStep(scores, np.zeros(len(scores)), 0.0)
-    gradient = np.zeros(columns.shape[1])
-    return newton_step(
-        columns, scores, slopes, weights, penalties, gradient, penalty_gradient, weights
-    )
-
-
-METHODS = (LassoMethod(),)
+    gradient, penalties, penalty_gradient = np.zeros((3, n_columns))
+    # The l2 penalty of the other rows; the mean weight is used for each row left out.
+    penalties[: len(used)] = l2 * float(weights.sum()) * (1.0 - 1.0 / len(weights))
+    penalty_gradient[: len(used)] = l1 * np.sign(coef) + l2 * coef
+    slopes = weights * (scores - data.y)
+    return newton_step(X, scores, slopes, weights, penalties, gradient, penalty_gradient, weights)

@@ -5,28 +5,21 @@ from typing import Any
 import numpy as np
 from sklearn.svm import LinearSVC, LinearSVR
 
-from leavezero._typing import AnyArray, Floats, Ints, Table
-from leavezero.leave_one_out._loo_method import LeaveOneOutMethod, LOOPredictions
+from leavezero._typing import AnyArray, Floats, Ints
 from leavezero.leave_one_out._newton import (
-    append_constant,
+    NewtonMethod,
     convergence_reason,
     leverage_reason,
+    newton_columns,
     newton_step,
-    size_reason,
 )
-from leavezero.leave_one_out._training_data import (
-    class_codes,
-    class_weighted,
-    row_weights,
-    target_values,
-    training_rows,
-)
+from leavezero.leave_one_out._training_data import TrainingData, class_weighted
 
 SQUARED = ("squared_hinge", "squared_epsilon_insensitive")
 NO_CURVATURE = "this loss has no second derivative, and liblinear returns no dual coefficients"
 
 
-class LinearSVCMethod(LeaveOneOutMethod):
+class LinearSVCMethod(NewtonMethod):
     """LinearSVC with the squared hinge loss, one class against the rest."""
 
     name = "linear support vector classifier"
@@ -42,36 +35,28 @@ class LinearSVCMethod(LeaveOneOutMethod):
             return f"{NO_CURVATURE}; SVC(kernel='linear') is supported"
         return None
 
-    def _predict(
-        self, model: Any, X: Table, y: AnyArray, sample_weight: Floats | None
-    ) -> LOOPredictions:
-        rows = training_rows(model, X)
-        codes = class_codes(model, y, rows.shape[0])
-        weights = model.C * class_weighted(model, codes, sample_weight)
-        reason = size_reason(model, rows)
-        if reason is not None:
-            return LOOPredictions("approximate", {}, unreliable=reason)
-        columns, coefs = _with_intercept(model, rows)
-        fitted = np.asarray(columns @ coefs.T)
-        separated = bool(np.all(_predicted_codes(fitted) == codes))
+    def _step(self, model: Any, data: TrainingData) -> tuple[dict[str, AnyArray], str | None]:
+        weights = model.C * class_weighted(model, data)
+        X, coefs, _ = newton_columns(model, data.X, model.coef_, 1.0, liblinear=True)
+        fitted = np.asarray(X @ coefs.T)
+        separated = bool(np.all(_predicted_codes(fitted) == data.y))
         scores = np.empty_like(fitted)
         reasons = []
         for k, coef in enumerate(coefs):
-            signs = np.where(codes == (k if len(coefs) > 1 else 1), 1.0, -1.0)
+            signs = np.where(data.y == (k if len(coefs) > 1 else 1), 1.0, -1.0)
             errors = -signs * np.maximum(1.0 - signs * fitted[:, k], 0.0)
             scores[:, k], reason = _squared_loss_step(
-                model, columns, coef, errors, weights, float(weights.sum()), separated
+                model, X, coef, errors, weights, float(weights.sum()), separated
             )
             reasons.append(reason)
         predictions = {
             "predict": model.classes_[_predicted_codes(scores)],
             "decision_function": scores if len(coefs) > 1 else scores[:, 0],
         }
-        reason = next(filter(None, reasons), None)
-        return LOOPredictions("approximate", predictions, unreliable=reason)
+        return predictions, next(filter(None, reasons), None)
 
 
-class LinearSVRMethod(LeaveOneOutMethod):
+class LinearSVRMethod(NewtonMethod):
     """LinearSVR with the squared epsilon-insensitive loss."""
 
     name = "linear support vector regression"
@@ -83,31 +68,14 @@ class LinearSVRMethod(LeaveOneOutMethod):
             return None
         return f"{NO_CURVATURE}; SVR(kernel='linear') is supported"
 
-    def _predict(
-        self, model: Any, X: Table, y: AnyArray, sample_weight: Floats | None
-    ) -> LOOPredictions:
-        rows = training_rows(model, X)
-        targets = target_values(model, y, rows.shape[0])
-        weights = model.C * row_weights(sample_weight, rows.shape[0])
-        reason = size_reason(model, rows)
-        if reason is not None:
-            return LOOPredictions("approximate", {}, unreliable=reason)
-        columns, (coef,) = _with_intercept(model, rows)
-        residuals = columns @ coef - targets
+    def _step(self, model: Any, data: TrainingData) -> tuple[dict[str, AnyArray], str | None]:
+        weights = model.C * data.weights
+        X, (coef,), _ = newton_columns(model, data.X, model.coef_[None], 1.0, liblinear=True)
+        residuals = X @ coef - data.y
         errors = np.sign(residuals) * np.maximum(np.abs(residuals) - model.epsilon, 0.0)
-        at_zero = float(weights @ np.maximum(np.abs(targets) - model.epsilon, 0.0) ** 2)
-        scores, reason = _squared_loss_step(model, columns, coef, errors, weights, at_zero, False)
-        return LOOPredictions("approximate", {"predict": scores}, unreliable=reason)
-
-
-def _with_intercept(model: Any, X: Any) -> tuple[Any, Floats]:
-    """Return X and coefficients with the intercept, which liblinear penalizes like the others."""
-    coefs = np.atleast_2d(model.coef_)
-    if not model.fit_intercept:
-        return X, coefs
-    constant = float(model.intercept_scaling)
-    intercepts = np.atleast_1d(model.intercept_)[:, None] / constant
-    return append_constant(X, constant), np.hstack([coefs, intercepts])
+        at_zero = float(weights @ np.maximum(np.abs(data.y) - model.epsilon, 0.0) ** 2)
+        scores, reason = _squared_loss_step(model, X, coef, errors, weights, at_zero, False)
+        return {"predict": scores}, reason
 
 
 def _squared_loss_step(
@@ -131,7 +99,7 @@ def _squared_loss_step(
     objective = float(weights @ errors**2 + coef @ coef / 2.0)
     excess = np.inf if objective > objective_at_zero else 0.0
     decrement = step.decrement / max(objective, 1e-300)
-    reason = convergence_reason(model, decrement, 1, excess)
+    reason = convergence_reason(model, decrement, excess)
     return step.scores, reason or leverage_reason(step.leverages, separated)
 
 
@@ -139,6 +107,3 @@ def _predicted_codes(scores: Floats) -> Ints:
     if scores.shape[1] == 1:
         return (scores[:, 0] > 0).astype(np.intp)
     return np.asarray(scores.argmax(axis=1))
-
-
-METHODS = (LinearSVCMethod(), LinearSVRMethod())

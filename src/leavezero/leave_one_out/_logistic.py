@@ -6,25 +6,26 @@ import numpy as np
 from scipy.special import expit, softmax
 from sklearn.linear_model import LogisticRegression
 
-from leavezero._typing import AnyArray, Floats, Ints, Table
-from leavezero.leave_one_out._loo_method import LeaveOneOutMethod, LOOPredictions
+from leavezero._typing import AnyArray, Floats, Ints
 from leavezero.leave_one_out._newton import (
     JITTER,
     MIN_REMAINDER,
-    append_constant,
+    NewtonMethod,
     convergence_reason,
+    gradient_excess,
     leverage_reason,
+    n_coefs,
+    newton_columns,
     newton_step,
-    rotate_to_square,
     size_reason,
 )
-from leavezero.leave_one_out._training_data import class_codes, class_weighted, training_rows
+from leavezero.leave_one_out._training_data import TrainingData, class_weighted, to_dense
 
 GRADIENT_SOLVERS = ("lbfgs", "newton-cg", "newton-cholesky")  # stop at a small gradient
 BLOCK_CELLS = 2_000_000  # entries of the matrices of classes by classes in memory at a time
 
 
-class LogisticMethod(LeaveOneOutMethod):
+class LogisticMethod(NewtonMethod):
     """LogisticRegression with a squared penalty or none, two classes or more.
 
     Class weights are those of the fit, including balanced ones, which a fit without the row would
@@ -43,21 +44,14 @@ class LogisticMethod(LeaveOneOutMethod):
             return f"multi_class={scheme!r} is deprecated"
         return None
 
-    def _predict(
-        self, model: Any, X: Table, y: AnyArray, sample_weight: Floats | None
-    ) -> LOOPredictions:
-        rows = training_rows(model, X)
-        codes = class_codes(model, y, rows.shape[0])
-        weights = class_weighted(model, codes, sample_weight)
-        n_scores = len(model.coef_)
-        reason = size_reason(model, rows, n_scores)
-        if n_scores > 1 and model.solver == "liblinear":  # scikit-learn < 1.8
-            reason = "liblinear fits each class against the rest"
-        if reason is not None:
-            return LOOPredictions("approximate", {}, unreliable=reason)
-        if n_scores > 1:
-            return _multinomial(model, rows, codes, weights)
-        return _binary(model, rows, codes, weights)
+    def _unavailable_reason(self, model: Any, data: TrainingData) -> str | None:
+        if len(model.coef_) > 1 and model.solver == "liblinear":  # scikit-learn < 1.8
+            return "liblinear fits each class against the rest"
+        return size_reason(model, data.X, len(model.coef_))
+
+    def _step(self, model: Any, data: TrainingData) -> tuple[dict[str, AnyArray], str | None]:
+        step = _multinomial_step if len(model.coef_) > 1 else _binary_step
+        return step(model, data.X, data.y, class_weighted(model, data))
 
 
 def _penalty(model: Any) -> str | None:
@@ -71,26 +65,11 @@ def _strength(model: Any) -> float:
     return 0.0 if _penalty(model) is None else 1.0 / model.C
 
 
-def _with_intercept(model: Any, X: Any, coef: Floats) -> tuple[Any, Floats, Floats]:
-    """Return X, coefficients and penalties with the intercept.
-
-    For liblinear the intercept is the coefficient of a constant column and is penalized.
-    """
-    penalties = np.full(X.shape[1], _strength(model))
-    if not model.fit_intercept:
-        return X, coef, penalties
-    constant, penalty = 1.0, 0.0
-    if model.solver == "liblinear":
-        constant, penalty = float(model.intercept_scaling), _strength(model)
-    coef = np.hstack([coef, model.intercept_[:, None] / constant])
-    return append_constant(X, constant), coef, np.append(penalties, penalty)
-
-
-def _binary(model: Any, X: Any, codes: Ints, weights: Floats) -> LOOPredictions:
-    coef = model.coef_
-    if _strength(model) == 0.0:
-        X, coef = rotate_to_square(X, coef)
-    X, (coef,), penalties = _with_intercept(model, X, coef)
+def _binary_step(
+    model: Any, X: Any, codes: Ints, weights: Floats
+) -> tuple[dict[str, AnyArray], str | None]:
+    liblinear = model.solver == "liblinear"
+    X, (coef,), penalties = newton_columns(model, X, model.coef_, _strength(model), liblinear)
     scores = X @ coef
     probabilities = expit(scores)
     slopes = weights * (probabilities - codes)
@@ -105,17 +84,19 @@ def _binary(model: Any, X: Any, codes: Ints, weights: Floats) -> LOOPredictions:
         "decision_function": step.scores,
     }
     reason = _unreliable(model, step.decrement, gradient, weights.sum(), step.leverages, separated)
-    return LOOPredictions("approximate", predictions, unreliable=reason)
+    return predictions, reason
 
 
-def _multinomial(model: Any, X: Any, codes: Ints, weights: Floats) -> LOOPredictions:
+def _multinomial_step(
+    model: Any, X: Any, codes: Ints, weights: Floats
+) -> tuple[dict[str, AnyArray], str | None]:
     """Take the Newton step for several classes.
 
     The scalars of one score are replaced, for a row x with class probabilities p, one-hot label t
     and weight w, by the gradient g = w (p - t), the Hessian W = w (diag(p) - pp') and the matrix A
     of classes by classes with A_km = x' (H^-1)_km x.
     """
-    X, coef, penalties = _with_intercept(model, *rotate_to_square(X, model.coef_))
+    X, coef, penalties = newton_columns(model, to_dense(X), model.coef_, _strength(model))
     n_classes = len(coef)
     scores = X @ coef.T
     probabilities = softmax(scores, axis=1)
@@ -144,7 +125,7 @@ def _multinomial(model: Any, X: Any, codes: Ints, weights: Floats) -> LOOPredict
     }
     separated = bool(np.all(scores.argmax(axis=1) == codes))
     reason = _unreliable(model, decrement, gradient, weights.sum(), leverages, separated)
-    return LOOPredictions("approximate", predictions, unreliable=reason)
+    return predictions, reason
 
 
 def _hessian(X: Floats, probabilities: Floats, weights: Floats, penalties: Floats) -> Floats:
@@ -186,13 +167,11 @@ def _unreliable(
     leverages: Floats,
     separated: bool,
 ) -> str | None:
+    decrement /= n_coefs(model)
     excess = 0.0  # sag and saga stop at small changes of coefficients, liblinear at relative ones
     if model.solver in GRADIENT_SOLVERS:
-        excess = float(np.abs(gradient).max()) / (total_weight * max(model.tol, 1e-8))
-    elif model.solver == "liblinear" and decrement > 0.5 * gradient.size:
+        excess = gradient_excess(model, gradient, total_weight)
+    elif model.solver == "liblinear" and decrement > 0.5:
         excess = np.inf
-    reason = convergence_reason(model, decrement, gradient.size, excess)
+    reason = convergence_reason(model, decrement, excess)
     return reason or leverage_reason(leverages, separated)
-
-
-METHODS = (LogisticMethod(),)

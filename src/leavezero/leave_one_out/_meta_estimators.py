@@ -35,19 +35,14 @@ class PipelineMethod(LeaveOneOutMethod):
     def unsupported_reason(self, estimator: Any) -> str | None:
         """Return which step is not supported, and why."""
         for name, step in estimator.steps[:-1]:
-            reason = _target_reason(step)
-            if reason is not None:
+            if (reason := _target_reason(step)) is not None:
                 return f"the step {name!r} {reason}"
         return _part_reason("last step", *estimator.steps[-1])
 
     def predict_many(
         self, models: Sequence[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None
     ) -> list[LOOPredictions]:
-        """Return the predictions of several pipelines.
-
-        X is transformed once for pipelines that share the same fitted steps, and their last steps
-        share the work of their own method.
-        """
+        """Return the predictions of several pipelines; those with the same steps share work."""
         groups: dict[Any, list[int]] = {}
         for index, model in enumerate(models):
             self.check_supported(model)
@@ -152,11 +147,9 @@ class VotingMethod(LeaveOneOutMethod):
 
     def unsupported_reason(self, estimator: Any) -> str | None:
         """Return which member is not supported, and why."""
-        for name, member in estimator.estimators:
-            reason = None if _is_dropped(member) else _part_reason("member", name, member)
-            if reason is not None:
-                return reason
-        return None
+        members = [member for member in estimator.estimators if not _is_dropped(member[1])]
+        reasons = (_part_reason("member", *member) for member in members)
+        return next(filter(None, reasons), None)
 
     def _predict(
         self, model: Any, X: Table, y: AnyArray, sample_weight: Floats | None
@@ -188,21 +181,15 @@ def _is_dropped(member: Any) -> bool:
 
 def _combine(model: Any, values: AnyArray) -> dict[str, AnyArray]:
     """Return what the ensemble's methods return for the members' predictions."""
-    weights: Floats | None = None
-    if model.weights is not None:
-        pairs = zip(model.estimators, model.weights, strict=True)
-        weights = np.array([w for (_, member), w in pairs if not _is_dropped(member)], dtype=float)
+    given = np.ones(len(model.estimators)) if model.weights is None else model.weights
+    pairs = zip(model.estimators, given, strict=True)
+    weights = np.array([w for (_, member), w in pairs if not _is_dropped(member)], dtype=float)
     if type(model) is VotingRegressor:
         return {"predict": np.average(values, axis=0, weights=weights)}
     if model.voting == "soft":
         means = np.average(values, axis=0, weights=weights)
         return {"predict": model.classes_[means.argmax(axis=1)], "predict_proba": means}
     votes = np.zeros((values.shape[1], len(model.classes_)))
-    for codes, weight in zip(
-        values, weights if weights is not None else np.ones(len(values)), strict=True
-    ):
+    for codes, weight in zip(values, weights, strict=True):
         votes[np.arange(len(codes)), codes] += weight
     return {"predict": model.classes_[votes.argmax(axis=1)]}
-
-
-METHODS = (PipelineMethod(), VotingMethod())

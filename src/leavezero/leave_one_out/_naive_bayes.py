@@ -8,36 +8,27 @@ from scipy import sparse
 from sklearn.naive_bayes import BernoulliNB, ComplementNB, GaussianNB, MultinomialNB
 from sklearn.preprocessing import binarize
 
-from leavezero._typing import AnyArray, Floats, Ints, Table
+from leavezero._typing import Floats, Ints
 from leavezero.leave_one_out._class_scores import (
     class_predictions,
     loo_class_totals,
     singletons,
     subtract,
 )
-from leavezero.leave_one_out._loo_method import LeaveOneOutMethod, LOOPredictions
-from leavezero.leave_one_out._training_data import (
-    check_statistic,
-    class_codes,
-    row_weights,
-    training_rows,
-)
+from leavezero.leave_one_out._loo_method import LOOPredictions
+from leavezero.leave_one_out._training_data import OneTargetMethod, TrainingData, check_statistic
 
 _CANCELLATION = 1e-3  # a sum of squares that shrinks below this share is summed again
 
 
-class GaussianNBMethod(LeaveOneOutMethod):
+class GaussianNBMethod(OneTargetMethod):
     """Exact leave-one-out of GaussianNB, with weights and any priors."""
 
     name = "Gaussian naive Bayes"
     estimator_types = (GaussianNB,)
 
-    def _predict(
-        self, model: Any, X: Table, y: AnyArray, sample_weight: Floats | None
-    ) -> LOOPredictions:
-        rows = training_rows(model, X)
-        codes = class_codes(model, y, len(rows))
-        weights = row_weights(sample_weight, len(rows))
+    def _predict_rows(self, model: Any, data: TrainingData) -> LOOPredictions:
+        rows, codes, weights = data.X, data.y, data.weights
         origin = rows.mean(axis=0)
         rows = rows - origin  # sums of squares stay small
         n_classes = len(model.classes_)
@@ -51,24 +42,14 @@ class GaussianNBMethod(LeaveOneOutMethod):
         scores = np.empty((len(rows), n_classes))
         for code, moment in enumerate(moments):
             own = codes == code
-            means, variances = (
-                np.tile(moment.mean, (len(rows), 1)),
-                np.tile(moment.variance, (len(rows), 1)),
-            )
+            means = np.tile(moment.mean, (len(rows), 1))
+            variances = np.tile(moment.variance, (len(rows), 1))
             means[own], variances[own] = _loo_moments(rows[own], weights[own])
             variances += smoothing[:, None]
             with np.errstate(divide="ignore", invalid="ignore"):  # variance 0 without smoothing
                 terms = np.log(2 * np.pi * variances) + (rows - means) ** 2 / variances
             scores[:, code] = -0.5 * terms.sum(axis=1)
-
-        totals = loo_class_totals(codes, weights, n_classes)
-        vanished = singletons(codes) | (totals[np.arange(len(rows)), codes] == 0)
-        scores[vanished, codes[vanished]] = -np.inf
-        if model.priors is not None:  # they do not fit fewer classes
-            return class_predictions(model, scores + np.log(model.class_prior_), ~vanished)
-        with np.errstate(divide="ignore"):
-            scores += np.log(totals / totals.sum(axis=1, keepdims=True))
-        return class_predictions(model, scores, np.ones(len(rows), dtype=bool))
+        return _with_priors(model, scores, data, model.priors)
 
 
 class _Moments(NamedTuple):
@@ -109,7 +90,7 @@ def _loo_moments(rows: Floats, weights: Floats) -> tuple[Floats, Floats]:
     return means, variances
 
 
-class DiscreteNBMethod(LeaveOneOutMethod):
+class DiscreteNBMethod(OneTargetMethod):
     """Exact leave-one-out of MultinomialNB, BernoulliNB and ComplementNB, with weights.
 
     X is kept sparse; own-class terms are computed only for its stored values.
@@ -124,36 +105,36 @@ class DiscreteNBMethod(LeaveOneOutMethod):
             return "with alpha=0 a feature that only one row has is impossible without that row"
         return None
 
-    def _predict(
-        self, model: Any, X: Table, y: AnyArray, sample_weight: Floats | None
-    ) -> LOOPredictions:
-        counts = _count(model, training_rows(model, X), y, sample_weight)
+    def _predict_rows(self, model: Any, data: TrainingData) -> LOOPredictions:
+        counts = _count(model, data)
         check_statistic(model, "class_count_", counts.by_class)
         check_statistic(model, "feature_count_", counts.by_feature)
         alpha = np.broadcast_to(np.asarray(model.alpha, dtype=np.float64), counts.X.shape[1:])
         alpha = alpha if model.force_alpha else np.maximum(alpha, 1e-10)  # as scikit-learn does
         scores = _LOG_LIKELIHOODS[type(model)](counts, alpha, model)
-        totals = loo_class_totals(counts.codes, counts.weights, len(model.classes_))
-        vanished = singletons(counts.codes) | (totals[np.arange(len(scores)), counts.codes] == 0)
-        scores[vanished, counts.codes[vanished]] = -np.inf
-        valid = np.ones(len(scores), dtype=bool)
-        if type(model) is ComplementNB:  # uses no prior with two or more classes
-            return class_predictions(model, scores, valid)
-        if model.class_prior is not None:  # does not fit fewer classes
-            return class_predictions(model, scores + np.log(model.class_prior), ~vanished)
-        if model.fit_prior:
-            with np.errstate(divide="ignore"):
-                scores += np.log(totals) - np.log(totals.sum(axis=1, keepdims=True))
-        return class_predictions(model, scores, valid)
+        uses_prior = type(model) is not ComplementNB  # with two or more classes
+        given = model.class_prior if uses_prior else None
+        return _with_priors(model, scores, data, given, uses_prior and model.fit_prior)
+
+
+def _with_priors(
+    model: Any, scores: Floats, data: TrainingData, given: Any, learned: bool = True
+) -> LOOPredictions:
+    """Return predictions from log likelihoods and from given, learned or equal priors."""
+    totals = loo_class_totals(data.y, data.weights, len(model.classes_))
+    vanished = singletons(data.y) | (totals[np.arange(len(scores)), data.y] == 0)
+    scores[vanished, data.y[vanished]] = -np.inf
+    if given is not None:  # they do not fit fewer classes
+        return class_predictions(model, scores + np.log(given), ~vanished)
+    if learned:
+        with np.errstate(divide="ignore"):
+            scores += np.log(totals / totals.sum(axis=1, keepdims=True))
+    return class_predictions(model, scores, np.ones(len(scores), dtype=bool))
 
 
 @dataclass(frozen=True, eq=False)
 class _Counts:
-    """Sparse X and its sums by class and by class and feature.
-
-    Stored value t is ``values[t]`` in row ``owner[t]`` and column ``columns[t]``; ``removed[t]`` is
-    the value times the weight of its row.
-    """
+    """Sparse X, its sums by class and feature, and the row and the weighted size of each value."""
 
     X: Any
     codes: Ints
@@ -161,8 +142,6 @@ class _Counts:
     by_class: Floats
     by_feature: Floats
     owner: Ints
-    values: Floats
-    columns: Ints
     removed: Floats
 
     def row_sums(self, terms: Floats) -> Floats:
@@ -170,31 +149,29 @@ class _Counts:
         return np.asarray(np.bincount(self.owner, terms, minlength=len(self.codes)), dtype=float)
 
 
-def _count(model: Any, X: Any, y: AnyArray, sample_weight: Floats | None) -> _Counts:
-    X = sparse.csr_array(X)
+def _count(model: Any, data: TrainingData) -> _Counts:
+    X, codes, weights = sparse.csr_array(data.X), data.y, data.weights
     X.eliminate_zeros()
     if getattr(model, "binarize", None) is not None:
         X = sparse.csr_array(binarize(X, threshold=model.binarize))
     n_rows, n_classes = X.shape[0], len(model.classes_)
-    codes = class_codes(model, y, n_rows)
-    weights = row_weights(sample_weight, n_rows)
     by_class = np.bincount(codes, weights, minlength=n_classes).astype(np.float64)
     members = sparse.csr_array((weights, (codes, np.arange(n_rows))), (n_classes, n_rows))
     owner = np.repeat(np.arange(n_rows), np.diff(X.indptr))
     removed = X.data * weights[owner]
     by_feature = (members @ X).toarray()
-    return _Counts(X, codes, weights, by_class, by_feature, owner, X.data, X.indices, removed)
+    return _Counts(X, codes, weights, by_class, by_feature, owner, removed)
 
 
 def _multinomial(counts: _Counts, alpha: Floats, model: Any) -> Floats:
     smoothed = counts.by_feature + alpha
     scores = np.asarray(counts.X @ (np.log(smoothed) - np.log(smoothed.sum(axis=1))[:, None]).T)
-    before = counts.by_feature[counts.codes[counts.owner], counts.columns]
-    own = subtract(before, counts.removed) + alpha[counts.columns]
+    before = counts.by_feature[counts.codes[counts.owner], counts.X.indices]
+    own = subtract(before, counts.removed) + alpha[counts.X.indices]
     own_total = counts.by_feature.sum(axis=1)[counts.codes]
     own_total = subtract(own_total, counts.row_sums(counts.removed)) + alpha.sum()
-    own_scores = counts.row_sums(counts.values * np.log(own))
-    own_scores -= counts.row_sums(counts.values) * np.log(own_total)
+    own_scores = counts.row_sums(counts.X.data * np.log(own))
+    own_scores -= counts.row_sums(counts.X.data) * np.log(own_total)
     scores[np.arange(len(scores)), counts.codes] = own_scores
     return scores
 
@@ -237,15 +214,15 @@ def _complement(counts: _Counts, alpha: Floats, model: Any) -> Floats:
     A row changes the scores of all classes but its own.
     """
     others = counts.by_feature.sum(axis=0) - counts.by_feature + alpha
-    lengths, row_removed = counts.row_sums(counts.values), counts.row_sums(counts.removed)
+    lengths, row_removed = counts.row_sums(counts.X.data), counts.row_sums(counts.removed)
     scores = np.empty((len(counts.codes), len(others)))
     for code, smoothed in enumerate(others):
         changes = counts.codes != code
-        before = smoothed[counts.columns]
-        after = subtract(before - alpha[counts.columns], counts.removed * changes[counts.owner])
-        log_after = np.log(after + alpha[counts.columns])
+        before = smoothed[counts.X.indices]
+        after = subtract(before - alpha[counts.X.indices], counts.removed * changes[counts.owner])
+        log_after = np.log(after + alpha[counts.X.indices])
         log_total = np.log(smoothed.sum() - row_removed * changes)
-        scores[:, code] = lengths * log_total - counts.row_sums(counts.values * log_after)
+        scores[:, code] = lengths * log_total - counts.row_sums(counts.X.data * log_after)
         if model.norm:
             change = counts.row_sums(log_after - np.log(before))
             scores[:, code] /= len(smoothed) * log_total - np.log(smoothed).sum() - change
@@ -257,4 +234,3 @@ _LOG_LIKELIHOODS = {
     BernoulliNB: _bernoulli,
     ComplementNB: _complement,
 }
-METHODS = (GaussianNBMethod(), DiscreteNBMethod())

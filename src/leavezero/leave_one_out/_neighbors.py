@@ -17,9 +17,11 @@ from sklearn.utils import check_consistent_length
 
 from leavezero._tables import take_rows
 from leavezero._typing import AnyArray, Floats, Ints, Table
+from leavezero.joint_fit._joint_fit import params_key
+from leavezero.joint_fit._shared_neighbors import builds_same_index
 from leavezero.leave_one_out._class_scores import partial_predictions
 from leavezero.leave_one_out._loo_method import LeaveOneOutMethod, LOOPredictions
-from leavezero.leave_one_out._training_data import mismatch_error, reject_weights
+from leavezero.leave_one_out._training_data import mismatch_error, reject_weights, to_dense
 
 _K_NEIGHBORS = (KNeighborsClassifier, KNeighborsRegressor)
 _RADIUS_NEIGHBORS = (RadiusNeighborsClassifier, RadiusNeighborsRegressor)
@@ -27,9 +29,7 @@ _N_CHECKED = 16  # rows that are compared with the fitted ones
 _MAX_DIFFERENT = 0.25  # share of them that may differ, because of ties
 _TOO_FEW = "without a row there are fewer rows than n_neighbors"
 
-Query = tuple[
-    AnyArray, AnyArray
-]  # distances and indices, as kneighbors and radius_neighbors return
+Query = tuple[AnyArray, AnyArray]  # distances and indices, as scikit-learn returns them
 
 
 class NeighborsMethod(LeaveOneOutMethod):
@@ -53,10 +53,9 @@ class NeighborsMethod(LeaveOneOutMethod):
         results = []
         for model, key in zip(models, keys, strict=True):
             if key is not None and key not in queries:
-                same = [
-                    m.n_neighbors for m, other in zip(models, keys, strict=True) if other == key
-                ]
-                n_neighbors = min(max(same) + 1, model.n_samples_fit_ - 1)  # one more shows ties
+                pairs = zip(models, keys, strict=True)
+                largest = max(one.n_neighbors for one, other in pairs if other == key)
+                n_neighbors = min(largest + 1, model.n_samples_fit_ - 1)  # one more shows ties
                 queries[key] = model.kneighbors(n_neighbors=n_neighbors)
                 _check_rows(model, X, _targets(model, y))  # once: all have the same rows
             query = None if key is None else _first_neighbors(model, *queries[key])
@@ -142,29 +141,24 @@ def _flat(values: AnyArray) -> AnyArray:
 def _query(model: Any, X: Table = None) -> Query:
     """Return the neighbors of some rows, nearest first; of all training rows but itself if None."""
     if type(model) in _K_NEIGHBORS:
-        query: Query = model.kneighbors(X)
-    else:
-        query = model.radius_neighbors(X, sort_results=True)
-    return query
+        return model.kneighbors(X)
+    return model.radius_neighbors(X, sort_results=True)
 
 
 def _search_key(model: Any) -> Any:
     """Return an equal key for k-NN models with the same neighbors up to their number, or None."""
-    if type(model) not in _K_NEIGHBORS or model.metric_params:
+    if type(model) not in _K_NEIGHBORS:
         return None
-    # With half of the rows or more as neighbors, algorithm="auto" builds no tree.
-    brute = model.algorithm == "auto" and model.n_neighbors >= model.n_samples_fit_ // 2
-    return model.metric, model.p, model.algorithm, model.leaf_size, brute
+    params = params_key(model, "n_neighbors", "weights", "n_jobs")
+    return params and (params, builds_same_index(model, model.n_samples_fit_))
 
 
 def _first_neighbors(model: Any, distances: Floats, neighbors: Ints) -> Query | None:
-    """Return the model's neighbors from a larger query; None if they tie with others.
-
-    Which of equally distant rows are found depends on the number of neighbors of the query.
-    """
+    """Return the model's neighbors from a larger query; None if they tie with others."""
     k, n_found = model.n_neighbors, distances.shape[1]
     if k > n_found:
         return None
+    # Which of equally distant rows are found depends on the number of neighbors of the query.
     if k < n_found and np.isclose(distances[:, k - 1], distances[:, k], 1e-10, 0.0).any():
         return None
     return distances[:, :k].copy(), neighbors[:, :k]  # weight functions may write to distances
@@ -233,11 +227,11 @@ def _check_rows(model: Any, X: Table, targets: AnyArray) -> None:
     rows = take_rows(X, checked)
     distances, neighbors = _query(model, rows)
     # Each row must be at distance 0 from the fitted row of its index, or from a copy of that row.
-    values = _dense(rows)
+    values = to_dense(rows).astype(np.float64)
     scale = 1.0 if model.metric == "precomputed" else float(np.abs(values).max(initial=0.0))
     nearest = np.array([row[0] if len(row) else -1 for row in neighbors])
     distance = np.array([row[0] if len(row) else np.inf for row in distances])
-    same = (nearest == checked) | (_dense(take_rows(X, nearest)) == values).all(axis=1)
+    same = (nearest == checked) | (to_dense(take_rows(X, nearest)) == values).all(axis=1)
     if np.mean(~same | (distance > 1e-6 * scale + 1e-12)) > _MAX_DIFFERENT:
         raise mismatch_error(model, "they are not at distance 0 from its own")
 
@@ -253,10 +247,3 @@ def _check_rows(model: Any, X: Table, targets: AnyArray) -> None:
         expected, scale = votes.means(targets), float(np.abs(targets).max(initial=0.0))
     if np.mean((np.abs(expected - fitted) > 1e-6 * scale).any(axis=1)) > _MAX_DIFFERENT:
         raise mismatch_error(model, "with these targets it would have other predictions")
-
-
-def _dense(rows: Table) -> Floats:
-    return np.asarray(rows.toarray() if sparse.issparse(rows) else rows, dtype=np.float64)
-
-
-METHODS = (NeighborsMethod(),)

@@ -7,21 +7,30 @@ equation 6; Beirami et al. 2017) x_i'b + a_i l_i' / (1 - a_i l_i'') with a_i = x
 exact for a quadratic loss. a_i l_i'' is the leverage of the row.
 """
 
-from collections.abc import Iterator
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy import linalg, sparse
 
-from leavezero._typing import Floats
-from leavezero.leave_one_out._training_data import MAX_CELLS, TOO_LARGE, mismatch_error, to_dense
+from leavezero._typing import AnyArray, Floats
+from leavezero.leave_one_out._loo_method import LOOPredictions
+from leavezero.leave_one_out._training_data import (
+    MAX_CELLS,
+    TOO_LARGE,
+    OneTargetMethod,
+    TrainingData,
+    mismatch_error,
+    to_dense,
+)
 
 MIN_FLOPS = 2e10  # about a second; less is never too expensive
 MAX_COST = 100.0  # operations relative to a fit's, whose products take about 10 times longer each
 JITTER = 1e-12  # relative; changes only singular matrices
 MIN_REMAINDER = 1e-6  # lower bound of 1 - leverage
-MIN_CURVATURE = 1e-12  # relative to the largest, where the dual divides by curvatures
 BLOCK = 2048  # rows that are made dense at the same time
 
 # Limits of one step, measured against refits of many data sets: they cover the settings in which
@@ -34,15 +43,29 @@ MAX_EXCESS = 10.0  # times the solver's own tolerance
 
 @dataclass(frozen=True, eq=False)
 class NewtonStep:
-    """Result of :func:`newton_step`.
+    """Result of :func:`newton_step`."""
 
-    ``scores`` are the linear predictors without each row, ``leverages`` those of the rows (1: the
-    row alone determines its score), ``decrement`` is twice the gain of one more step on all rows.
-    """
+    scores: Floats  # linear predictors without each row
+    leverages: Floats  # 1: the row alone determines its score
+    decrement: float  # twice the gain of one more step on all rows
 
-    scores: Floats
-    leverages: Floats
-    decrement: float
+
+class NewtonMethod(OneTargetMethod):
+    """Base class of methods that take one Newton step."""
+
+    def _predict_rows(self, model: Any, data: TrainingData) -> LOOPredictions:
+        predictions: dict[str, AnyArray] = {}
+        reason = self._unavailable_reason(model, data)
+        if reason is None:
+            predictions, reason = self._step(model, data)
+        return LOOPredictions("approximate", predictions, unreliable=reason)
+
+    def _unavailable_reason(self, model: Any, data: TrainingData) -> str | None:
+        return size_reason(model, data.X)
+
+    @abstractmethod
+    def _step(self, model: Any, data: TrainingData) -> tuple[dict[str, AnyArray], str | None]:
+        """Return predictions by method, and why they are unreliable."""
 
 
 def size_reason(model: Any, X: Any, n_scores: int = 1) -> str | None:
@@ -62,13 +85,11 @@ def size_reason(model: Any, X: Any, n_scores: int = 1) -> str | None:
 
 
 def rotate_to_square(X: Any, coef: Floats) -> tuple[Floats, Floats]:
-    """Return dense rows with at most as many columns as rows, and coefficients for them.
+    """Return wide rows with as many columns as their rank, and coefficients for them.
 
-    Wide rows are rotated such that all inner products and scores are kept, which leaves a squared
-    penalty unchanged: the new columns are the pivoted Cholesky factor of XX'.
+    All inner products and scores are kept, which leaves a squared penalty unchanged: the new
+    columns are the pivoted Cholesky factor of XX'.
     """
-    if X.shape[1] <= X.shape[0]:
-        return to_dense(X), coef
     factor, order, rank, _ = linalg.lapack.dpstrf(to_dense(X @ X.T), lower=1)
     order, factor = order - 1, np.tril(factor)[:, :rank]
     rotated = np.empty_like(factor)
@@ -76,6 +97,25 @@ def rotate_to_square(X: Any, coef: Floats) -> tuple[Floats, Floats]:
     scores = np.asarray(X @ coef.T)[order[:rank]]
     solved = linalg.solve_triangular(factor[:rank], scores, lower=True, check_finite=False)
     return rotated, np.asarray(solved).T
+
+
+def newton_columns(
+    model: Any, X: Any, coefs: Floats, penalty: float, liblinear: bool = False
+) -> tuple[Any, Floats, Floats]:
+    """Return X, coefficients by score and penalties, with the intercept if the model has one.
+
+    There are at most as many other columns as rows. For liblinear the intercept is the coefficient
+    of a constant column and is penalized.
+    """
+    if X.shape[1] > X.shape[0]:
+        X, coefs = rotate_to_square(X, coefs)
+    penalties = np.full(X.shape[1], float(penalty))
+    if not model.fit_intercept:
+        return X, coefs, penalties
+    constant = float(model.intercept_scaling) if liblinear else 1.0
+    intercepts = np.atleast_1d(model.intercept_)[:, None] / constant
+    penalties = np.append(penalties, penalty if liblinear else 0.0)
+    return append_constant(X, constant), np.hstack([coefs, intercepts]), penalties
 
 
 def append_constant(X: Any, constant: float) -> Any:
@@ -101,8 +141,7 @@ def newton_step(
     Parameters
     ----------
     X : array or CSR matrix of shape (n_rows, n_columns)
-        With the column of the intercept at the end, if there is one; all others have the same
-        penalty.
+        With the column of the intercept at the end, if there is one.
     scores, slopes, curvatures : array of shape (n_rows,)
         x_i'b, and l_i' and l_i'' >= 0 there, weights included.
     penalties : array of shape (n_columns,)
@@ -113,16 +152,13 @@ def newton_step(
         Where an objective is a mean over the rows, the penalty loses ``penalty_shares[i]`` times
         this gradient when row i is left out.
     """
-    vectors = gradient if penalty_gradient is None else np.c_[gradient, penalty_gradient]
-    wide = X.shape[1] > X.shape[0] and penalties[0] > 0.0
-    solve = _solve_dual if wide else _solve_primal
-    own, solved = solve(X, curvatures, penalties, vectors.reshape(len(gradient), -1))
+    own, solve = _factorize(X, curvatures, penalties)
     moves = own * slopes
     if penalty_gradient is not None:
-        moves = moves + penalty_shares * (X @ solved[:, 1])
+        moves = moves + penalty_shares * (X @ solve(penalty_gradient))
     leverages = own * curvatures
     moves /= np.maximum(1.0 - leverages, MIN_REMAINDER)
-    return NewtonStep(scores + moves, leverages, float(gradient @ solved[:, 0]))
+    return NewtonStep(scores + moves, leverages, float(gradient @ solve(gradient)))
 
 
 def leverage_reason(leverages: Floats, separated: bool) -> str | None:
@@ -138,20 +174,26 @@ def leverage_reason(leverages: Floats, separated: bool) -> str | None:
     return None
 
 
-def convergence_reason(model: Any, decrement: float, n_coefs: int, excess: float) -> str | None:
+def gradient_excess(model: Any, gradient: Floats, total_weight: float) -> float:
+    """Return the root mean square of the gradient relative to the solver's tolerance for it."""
+    length = float(np.linalg.norm(gradient)) / np.sqrt(n_coefs(model))
+    return length / (total_weight * max(model.tol, 1e-8))
+
+
+def n_coefs(model: Any) -> int:
+    """Return the number of coefficients and intercepts."""
+    return int(np.size(model.coef_) + np.size(model.intercept_))
+
+
+def convergence_reason(model: Any, decrement: float, excess: float) -> str | None:
     """Return "the solver has not converged" or None; raise for rows of another fit.
 
-    Parameters
-    ----------
-    decrement : float
-        Newton decrement, twice the gain of one more step on all rows. It is about zero at a
-        solution, and about one per coefficient on rows of another sample, because the score
-        statistic has a chi-squared distribution.
-    excess : float
-        Gradient relative to the solver's stopping tolerance; 0 if the solver does not use the
-        gradient. If it is large although the solver stopped by itself, the rows are others.
+    ``decrement`` per coefficient is about zero at a solution, and about one on rows of another
+    sample, because the score statistic has a chi-squared distribution. ``excess`` is the gradient
+    relative to the solver's stopping tolerance, 0 if it does not use the gradient. If it is large
+    although the solver stopped by itself, the rows are others.
     """
-    if decrement <= MAX_DECREMENT * n_coefs:
+    if decrement <= MAX_DECREMENT:
         return None
     stopped = int(np.max(getattr(model, "n_iter_", 0))) >= model.max_iter
     if excess > MAX_EXCESS and not stopped:
@@ -159,10 +201,10 @@ def convergence_reason(model: Any, decrement: float, n_coefs: int, excess: float
     return "the solver has not converged"
 
 
-def _solve_primal(
-    X: Any, curvatures: Floats, penalties: Floats, vectors: Floats
-) -> tuple[Floats, Floats]:
-    """Return x'H^-1 x for each row x, and H^-1 times some vectors."""
+def _factorize(
+    X: Any, curvatures: Floats, penalties: Floats
+) -> tuple[Floats, Callable[[Floats], Floats]]:
+    """Return x'H^-1 x for each row x, and a function that returns H^-1 times a vector."""
     hessian, roots = np.diag(penalties.astype(np.float64)), np.sqrt(curvatures)
     for rows, block in _row_blocks(X):
         weighted = block * roots[rows, None]
@@ -176,50 +218,11 @@ def _solve_primal(
         inverse = linalg.pinvh(hessian)
         for rows, block in _row_blocks(X):
             own[rows] = np.einsum("ij,ij->i", block @ inverse, block)
-        return own, inverse @ vectors
+        return own, lambda vector: inverse @ vector
     for rows, block in _row_blocks(X):
         half = linalg.solve_triangular(lower, block.T, lower=True, check_finite=False)
         own[rows] = np.einsum("ij,ij->j", half, half)
-    return own, linalg.cho_solve((lower, True), vectors, check_finite=False)
-
-
-def _solve_dual(
-    X: Any, curvatures: Floats, penalties: Floats, vectors: Floats
-) -> tuple[Floats, Floats]:
-    """Return the same for more columns than rows, from the inner products of rows.
-
-    With Z the rows minus their mean weighted by curvature (without intercept: minus nothing), R
-    the square roots of curvature / penalty p, H^-1 is (I - Z'R B^-1 RZ) / p with B = I + RZZ'R
-    (Woodbury), apart from the intercept. The leverages are 1 - diag(B^-1), B = LL'.
-    """
-    penalty, intercept = float(penalties[0]), penalties[-1] == 0.0
-    total = max(float(curvatures.sum()), 1e-300)
-    shares = curvatures / total if intercept else np.zeros(len(curvatures))
-    floor = MIN_CURVATURE * max(float(curvatures.max()), 1e-200)
-    squares = np.maximum(curvatures, floor) / penalty
-    roots, mean = np.sqrt(squares), np.asarray(X.T @ shares)
-    products = to_dense(X @ X.T)
-    to_mean = products @ shares
-    products = products - to_mean[:, None] - to_mean + shares @ to_mean
-    matrix = products * roots[:, None] * roots
-    added = np.diagonal(matrix).copy()
-    matrix[np.diag_indices_from(matrix)] += 1.0
-    lower = linalg.cholesky(matrix, lower=True, check_finite=False)
-    inverse = linalg.lapack.dtrtri(lower, lower=1)[0]
-    # 1 - 1 / L_ii^2 without cancellation, so that small leverages keep their digits.
-    before, after = (np.tril(lower, -1) ** 2).sum(axis=1), (np.tril(inverse, -1) ** 2).sum(axis=0)
-    leverages = (added - before) / np.diagonal(lower) ** 2 - after
-    own = leverages / (squares * penalty)
-
-    # The intercept is eliminated from H first, and its entries are solved for at the end.
-    rest = vectors - np.outer(mean, vectors[-1]) if intercept else vectors
-    inner = roots[:, None] * (X @ rest - mean @ rest)
-    dual = roots[:, None] * (inverse.T @ (inverse @ inner))
-    solved = np.asarray(rest - X.T @ dual + np.outer(mean, dual.sum(axis=0))) / penalty
-    if intercept:
-        own += 1.0 / total
-        solved[-1] = vectors[-1] / total - mean[:-1] @ solved[:-1]
-    return own, solved
+    return own, partial(linalg.cho_solve, (lower, True))
 
 
 def _row_blocks(X: Any) -> Iterator[tuple[slice, Floats]]:

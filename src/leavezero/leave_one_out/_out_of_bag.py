@@ -15,26 +15,18 @@ errors is loss(T).
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.ensemble import (
-    BaggingClassifier,
-    BaggingRegressor,
-    ExtraTreesClassifier,
-    ExtraTreesRegressor,
-    RandomForestClassifier,
-    RandomForestRegressor,
-)
-from sklearn.utils import check_array
+from sklearn.ensemble import BaggingClassifier, BaggingRegressor
 
 from leavezero._typing import AnyArray, Bools, Floats, Ints, Table
+from leavezero.joint_fit._ensemble_prefix import FORESTS, member_values
 from leavezero.leave_one_out._loo_method import LeaveOneOutMethod, LOOPredictions
-from leavezero.leave_one_out._training_data import class_codes, mismatch_error, target_values
-
-_FORESTS = (
-    RandomForestClassifier,
-    RandomForestRegressor,
-    ExtraTreesClassifier,
-    ExtraTreesRegressor,
+from leavezero.leave_one_out._training_data import (
+    class_codes,
+    mismatch_error,
+    target_values,
+    training_rows,
 )
+
 _MIN_MEMBERS = 3.0  # out-of-bag members per row, on average
 
 
@@ -45,13 +37,13 @@ class OutOfBagMethod(LeaveOneOutMethod):
     """
 
     name = "out-of-bag"
-    estimator_types = (*_FORESTS, BaggingClassifier, BaggingRegressor)
+    estimator_types = (*FORESTS, BaggingClassifier, BaggingRegressor)
 
     def unsupported_reason(self, estimator: Any) -> str | None:
         """Return a reason if all members are fitted to all rows."""
         if estimator.bootstrap:
             return None
-        if type(estimator) in _FORESTS:
+        if type(estimator) in FORESTS:
             return "without bootstrap every tree is fitted to all rows"
         size = estimator.max_samples  # None, the default since scikit-learn 1.8, is all rows
         if size is None or (isinstance(size, float) and size == 1.0):
@@ -61,15 +53,11 @@ class OutOfBagMethod(LeaveOneOutMethod):
     def _predict(
         self, model: Any, X: Table, y: AnyArray, sample_weight: Floats | None
     ) -> LOOPredictions:
-        is_forest, classes = type(model) in _FORESTS, getattr(model, "classes_", None)
+        is_forest, classes = type(model) in FORESTS, getattr(model, "classes_", None)
         # Trees read float32; converted once, their own checks can be skipped.
         dtype = np.float32 if is_forest else None
-        rows = check_array(X, accept_sparse="csr", dtype=dtype, ensure_all_finite=False)
-        n_rows, n_columns = rows.shape
-        if n_columns != model.n_features_in_:
-            raise mismatch_error(
-                model, f"X has {n_columns} columns, the model {model.n_features_in_}"
-            )
+        rows = training_rows(model, X, dtype=dtype, ensure_all_finite=False)
+        n_rows = rows.shape[0]
         if getattr(model, "n_outputs_", 1) > 1:
             raise ValueError(
                 "Leave-one-out predictions are available for one target; "
@@ -153,25 +141,9 @@ def _out_of_bag(model: Any, rows: Any, in_bag: Bools, n_outputs: int) -> _Member
         rest = np.flatnonzero(~mask)
         if len(rest):
             half = (counts[0, rest] > counts[1, rest]).astype(np.intp)  # in turn
-            sums[half, rest] += _member_predictions(model, number, rows[rest], n_outputs)
+            sums[half, rest] += member_values(model, number, rows[rest]).reshape(len(rest), -1)
             counts[half, rest] += 1
     return _Members(sums, counts, len(in_bag))
-
-
-def _member_predictions(model: Any, number: int, rows: Any, n_outputs: int) -> Floats:
-    """Return one member's predictions: one column per class of the model, or one value."""
-    member, classes = model.estimators_[number], getattr(model, "classes_", None)
-    if type(model) in _FORESTS:
-        predict = member.predict if classes is None else member.predict_proba
-        return np.asarray(predict(rows, check_input=False)).reshape(rows.shape[0], -1)
-    rows = rows[:, model.estimators_features_[number]]
-    if classes is None:
-        return np.asarray(member.predict(rows)).reshape(-1, 1)
-    if not hasattr(member, "predict_proba"):
-        return np.asarray(np.eye(n_outputs)[np.asarray(member.predict(rows), dtype=np.intp)])
-    probabilities = np.zeros((rows.shape[0], n_outputs))
-    probabilities[:, np.asarray(member.classes_, dtype=np.intp)] = member.predict_proba(rows)
-    return probabilities
 
 
 def _error_ratio(members: _Members, target: Floats) -> float:
@@ -197,6 +169,3 @@ def _corrected_codes(members: _Members, codes: Ints) -> Ints:
     nearest = wrong[np.argsort(margins, kind="stable")[:n_corrected]]
     predicted[nearest] = codes[nearest]
     return predicted
-
-
-METHODS = (OutOfBagMethod(),)

@@ -15,6 +15,7 @@ from sklearn.preprocessing import LabelBinarizer
 from sklearn.utils.class_weight import compute_sample_weight
 
 from leavezero._typing import AnyArray, Bools, Floats, Ints, Table
+from leavezero.leave_one_out._class_scores import partial_predictions, singletons
 from leavezero.leave_one_out._loo_method import LeaveOneOutMethod, LOOPredictions, MethodName
 from leavezero.leave_one_out._newton import rotate_to_square
 from leavezero.leave_one_out._training_data import (
@@ -24,6 +25,7 @@ from leavezero.leave_one_out._training_data import (
     mismatch_error,
     nearly_equal,
     row_weights,
+    to_dense,
     training_rows,
 )
 
@@ -33,7 +35,17 @@ MIN_SINGULAR_VALUE = 1e-10  # relative to the largest
 NO_REMAINDER, MIN_REMAINDER = 1e-13, 1e-7  # of 1 - h_i: zero; too small to divide by
 
 
-class RidgeMethod(LeaveOneOutMethod):
+class _LeastSquaresMethod(LeaveOneOutMethod):
+    """Parameters that both methods share."""
+
+    def unsupported_reason(self, estimator: Any) -> str | None:
+        """Return why signed coefficients are not supported."""
+        if estimator.positive:
+            return "with positive=True leaving out a row may change which coefficients are zero"
+        return None
+
+
+class RidgeMethod(_LeastSquaresMethod):
     """LinearRegression and Ridge, one or several targets, with weights.
 
     Collinear columns are supported for LinearRegression: its solution of least norm has a closed
@@ -42,10 +54,6 @@ class RidgeMethod(LeaveOneOutMethod):
 
     name = "ridge"
     estimator_types = (LinearRegression, Ridge)
-
-    def unsupported_reason(self, estimator: Any) -> str | None:
-        """Return why signed coefficients are not supported."""
-        return _positive_reason(estimator)
 
     def _predict(
         self, model: Any, X: Table, y: AnyArray, sample_weight: Floats | None
@@ -68,22 +76,21 @@ class RidgeMethod(LeaveOneOutMethod):
             if _is_too_large(rows):
                 results.append(LOOPredictions("exact", {}, unreliable=TOO_LARGE))
                 continue
-            if model.fit_intercept not in decompositions:
-                targets = targets.reshape(len(targets), -1)
-                decompositions[model.fit_intercept] = _decompose(
-                    rows, targets, weights, model.fit_intercept
-                )
-            fit = _RidgeFit.from_model(model, decompositions[model.fit_intercept])
+            intercept = bool(model.fit_intercept)
+            if intercept not in decompositions:
+                columns = targets.reshape(len(targets), -1)
+                decompositions[intercept] = _decompose(rows, columns, weights, intercept)
+            fit = _RidgeFit.from_model(model, decompositions[intercept])
             fitted = np.asarray(model.predict(X))
             columns = fitted.reshape(len(fitted), -1)
             method, reason = _check_fit(model, fit, columns, sparse.issparse(rows))
             scores, has_prediction = fit.loo_predictions(columns)
             predictions = {"predict": scores.reshape(fitted.shape)}
-            results.append(_result(method, predictions, np.all(has_prediction, axis=1), reason))
+            results.append(partial_predictions(method, predictions, has_prediction, reason))
         return results
 
 
-class RidgeClassifierMethod(LeaveOneOutMethod):
+class RidgeClassifierMethod(_LeastSquaresMethod):
     """RidgeClassifier with two or more classes or several labels, with weights.
 
     Balanced class weights change when a row is left out, in the same way for all rows of a class:
@@ -92,10 +99,6 @@ class RidgeClassifierMethod(LeaveOneOutMethod):
 
     name = "ridge classifier"
     estimator_types = (RidgeClassifier,)
-
-    def unsupported_reason(self, estimator: Any) -> str | None:
-        """Return why signed coefficients are not supported."""
-        return _positive_reason(estimator)
 
     def _predict(
         self, model: Any, X: Table, y: AnyArray, sample_weight: Floats | None
@@ -122,8 +125,7 @@ class RidgeClassifierMethod(LeaveOneOutMethod):
         if balanced:
             scores, has_prediction = _loo_balanced(model, rows, targets, weights, codes)
         else:
-            scores, by_target = fit.loo_predictions(columns)
-            has_prediction = np.asarray(by_target.all(axis=1))
+            scores, has_prediction = fit.loo_predictions(columns)
         if multilabel:
             predicted = binarizer.inverse_transform(np.where(scores > 0, 1, -1))
         else:
@@ -131,24 +133,11 @@ class RidgeClassifierMethod(LeaveOneOutMethod):
             by_class = scores if scores.shape[1] > 1 else np.column_stack([-scores, scores])
             predicted = model.classes_.take(by_class.argmax(axis=1))
         predictions = {"decision_function": scores.reshape(decision.shape), "predict": predicted}
-        return _result(method, predictions, has_prediction, reason)
-
-
-def _positive_reason(estimator: Any) -> str | None:
-    if estimator.positive:
-        return "with positive=True leaving out a row may change which coefficients are zero"
-    return None
+        return partial_predictions(method, predictions, has_prediction, reason)
 
 
 def _is_too_large(X: Any) -> bool:
     return bool(X.shape[0] * min(X.shape) > MAX_CELLS)
-
-
-def _result(
-    method: MethodName, predictions: dict[str, AnyArray], has_prediction: Bools, reason: str | None
-) -> LOOPredictions:
-    known = None if has_prediction.all() else has_prediction
-    return LOOPredictions(method, predictions, has_prediction=known, unreliable=reason)
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,8 +153,9 @@ class _Decomposition:
 
 
 def _decompose(X: Any, targets: Floats, weights: Floats, fit_intercept: bool) -> _Decomposition:
-    if sparse.issparse(X):
+    if sparse.issparse(X) and X.shape[1] > X.shape[0]:
         X, _ = rotate_to_square(X, np.zeros((0, X.shape[1])))
+    X = to_dense(X)
     roots = np.sqrt(weights)
     shares = weights / weights.sum() if fit_intercept else np.zeros(len(weights))
     centered = roots[:, None] * (targets - shares @ targets)
@@ -230,7 +220,7 @@ class _RidgeFit:
         with np.errstate(divide="ignore", invalid="ignore"):
             scores = self.data.targets - residuals / remainder / self.data.roots[:, None]
         scores = np.where(used, scores, fitted)  # rows without weight are not part of the fit
-        return np.where(exists, scores, 0.0), exists | ~used
+        return np.where(exists, scores, 0.0), np.asarray((exists | ~used).all(axis=1))
 
 
 def _check_fit(
@@ -267,17 +257,14 @@ def _loo_balanced(
         loo_scores, exists = fit.loo_predictions(np.zeros_like(targets))
         own = codes == code
         scores[own] = loo_scores[own]
-        has_prediction[own] = (exists.all(axis=1) & (weights > 0))[own]
+        has_prediction[own] = (exists & (weights > 0))[own]
     return scores, has_prediction
 
 
 def _without_own_class(scores: Floats, codes: Ints) -> Bools:
     """Set the lowest score for a class whose only row is left out; return which rows remain."""
-    alone = np.bincount(codes)[codes] == 1
+    alone = singletons(codes)
     if scores.shape[1] == 1:
-        return np.asarray(~alone)
+        return ~alone
     scores[alone, codes[alone]] = np.finfo(scores.dtype).min
     return np.ones(len(codes), dtype=bool)
-
-
-METHODS = (RidgeMethod(), RidgeClassifierMethod())

@@ -35,6 +35,3 @@ class SMIRMethod(LeaveOneOutMethod):
         labels = model.classes_[scores.argmax(axis=1)]
         predictions = {"predict": labels, "predict_proba": scores}
         return LOOPredictions("folds", predictions, rows=np.tile(held_out.rows, n_repeats))
-
-
-METHODS = (SMIRMethod(),)

@@ -20,22 +20,25 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import linalg
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR
 
-from leavezero._typing import AnyArray, Bools, Floats, Ints, Table
-from leavezero.leave_one_out._loo_method import LeaveOneOutMethod, LOOPredictions
+from leavezero._typing import Bools, Floats, Ints
+from leavezero.joint_fit._shared_kernel import (
+    pair_coefs,
+    svm_decision_values,
+    svm_gamma,
+    svm_labels,
+)
+from leavezero.leave_one_out._loo_method import LOOPredictions
 from leavezero.leave_one_out._newton import append_constant, newton_step
 from leavezero.leave_one_out._training_data import (
     MAX_CELLS,
-    class_codes,
+    OneTargetMethod,
+    TrainingData,
     mismatch_error,
-    nearly_equal,
-    row_weights,
-    target_values,
     to_dense,
-    training_rows,
 )
 
 AT_BOUND = 1.0 - 1e-9
@@ -54,29 +57,16 @@ NORMAL_IQR = 1.34  # interquartile range of a normal distribution in standard de
 
 @dataclass(frozen=True, eq=False)
 class BinarySVM:
-    """A two-class SVM or a regression; one entry per training row of it.
+    """A two-class SVM or a regression; one entry per training row of it."""
 
-    Parameters
-    ----------
-    rows : index in X.
-    dual_coef : signed dual coefficient.
-    free : dual coefficient between zero and its bound.
-    rise_limit, fall_limit : how far the decision value of a row that is not free may rise or fall
-        until it becomes a free support vector; infinite if it never does.
-    margin : how far the decision value may move to the wrong side before the row is misclassified;
-        infinite if it is already, 0 in a regression, where every change counts.
-    upper_bound : of the absolute dual coefficient.
-    distances : from the points where the loss is not differentiable, one column each.
-    """
-
-    rows: Ints
-    dual_coef: Floats
-    free: Bools
-    rise_limit: Floats
-    fall_limit: Floats
-    margin: Floats
-    upper_bound: Floats
-    distances: Floats
+    rows: Ints  # index in X
+    dual_coef: Floats  # signed
+    free: Bools  # dual coefficient between zero and its bound
+    rise_limit: Floats  # how far the decision value of a row that is not free may rise or fall
+    fall_limit: Floats  # until it becomes a free support vector; infinite if it never does
+    margin: Floats  # the fall that misclassifies a row; infinite if it is, 0 in a regression
+    upper_bound: Floats  # of the absolute dual coefficient
+    distances: Floats  # from the points where the loss is not differentiable, one column each
 
     @property
     def n_bounded(self) -> int:
@@ -94,19 +84,7 @@ class SVMKernel:
 
     model: Any
     X: Any
-    gamma: float
-
-    @classmethod
-    def from_model(cls, model: Any, X: Any) -> "SVMKernel":
-        """Resolve gamma as the fit does."""
-        gamma = model.gamma
-        if gamma == "auto":
-            gamma = 1.0 / X.shape[1]
-        elif gamma == "scale":
-            squares = X.multiply(X) if sparse.issparse(X) else None
-            variance = X.var() if squares is None else squares.mean() - X.mean() ** 2
-            gamma = 1.0 / (X.shape[1] * variance) if variance != 0 else 1.0
-        return cls(model, X, float(gamma))
+    gamma: float | None
 
     def between(self, left: Ints, right: Ints) -> Floats:
         """Return the kernel of some rows with others."""
@@ -135,7 +113,7 @@ class SVMKernel:
         return np.concatenate([self.between(block, support) @ dual_coef for block in blocks])
 
 
-class SVCMethod(LeaveOneOutMethod):
+class SVCMethod(OneTargetMethod):
     """SVC and NuSVC with any kernel; several classes by one-vs-one votes, as the model predicts.
 
     ``predict_proba`` is not available, because ``probability=True`` calibrates on folds inside the
@@ -145,28 +123,29 @@ class SVCMethod(LeaveOneOutMethod):
     name = "support vector classifier"
     estimator_types = (SVC, NuSVC)
 
-    def _predict(
-        self, model: Any, X: Table, y: AnyArray, sample_weight: Floats | None
-    ) -> LOOPredictions:
-        rows = _training_rows(model, X)
-        codes = class_codes(model, y, rows.shape[0])
+    def _predict_rows(self, model: Any, data: TrainingData) -> LOOPredictions:
+        _check_rows(model, data.X)
+        codes = data.y
         expected = np.repeat(np.arange(len(model.classes_)), model.n_support_)
         if not np.array_equal(codes[model.support_], expected):
             raise mismatch_error(model, "its support vectors have other classes in y")
-        weights = row_weights(sample_weight, len(codes)) * model.class_weight_[codes]
-        kernel, coefs = SVMKernel.from_model(model, rows), _pair_coefs(model)
+        weights = data.weights * model.class_weight_[codes]
+        kernel = SVMKernel(model, data.X, svm_gamma(model, data.X))
+        coefs = pair_coefs(model)
         scores = kernel.decision_values(coefs) + model.intercept_
         dual_coef = np.zeros((len(codes), coefs.shape[1]))
         dual_coef[model.support_] = coefs
         svms = list(_pairs(model, codes, weights, dual_coef, scores))
         if _is_too_large(svms):
             return LOOPredictions("approximate", {}, unreliable=TOO_MANY)
-        n_lost = []
+        n_lost = np.zeros(len(svms), dtype=int)
         for pair, svm in enumerate(svms):
-            changes, lost = decision_changes(svm, kernel)
+            changes, n_lost[pair] = decision_changes(svm, kernel)
             scores[svm.rows, pair] -= changes
-            n_lost.append(lost)
-        predictions = _predictions(model, scores)
+        predictions = {
+            "predict": svm_labels(model, scores),
+            "decision_function": svm_decision_values(model, scores),
+        }
         n_correct = int(np.sum(predictions["predict"] == model.classes_[codes]))
         share = (n_correct + 1.0) / (len(codes) + 2.0)  # positive error of a perfect score, too
         error = float(np.sqrt(len(codes) * share * (1.0 - share)))
@@ -174,64 +153,43 @@ class SVCMethod(LeaveOneOutMethod):
         return LOOPredictions("approximate", predictions, unreliable=reason)
 
 
-class SVRMethod(LeaveOneOutMethod):
+class SVRMethod(OneTargetMethod):
     """SVR and NuSVR with any kernel."""
 
     name = "support vector regression"
     estimator_types = (SVR, NuSVR)
 
-    def _predict(
-        self, model: Any, X: Table, y: AnyArray, sample_weight: Floats | None
-    ) -> LOOPredictions:
-        rows = _training_rows(model, X)
-        targets = target_values(model, y, rows.shape[0])
-        bounds = model.C * row_weights(sample_weight, len(targets))
-        kernel, dual_coef = SVMKernel.from_model(model, rows), np.zeros(len(targets))
+    def _predict_rows(self, model: Any, data: TrainingData) -> LOOPredictions:
+        _check_rows(model, data.X)
+        targets, bounds = data.y, model.C * data.weights
+        kernel = SVMKernel(model, data.X, svm_gamma(model, data.X))
+        dual_coef = np.zeros(len(targets))
         dual_coef[model.support_] = to_dense(model.dual_coef_)[0]
         scores = kernel.decision_values(dual_coef[model.support_]) + model.intercept_
         svm = _regression(model, dual_coef, bounds, targets - scores)
         if _is_too_large([svm]):
             return LOOPredictions("approximate", {}, unreliable=TOO_MANY)
         changes, _ = decision_changes(svm, kernel)
-        reason = _free_vectors_reason(model, [svm], [0], 0.0)
+        reason = _free_vectors_reason(model, [svm], np.zeros(1, dtype=int), 0.0)
         if np.abs(changes).max() > np.ptp(targets):
             reason = "leaving out a row changes its prediction by more than the range of y"
         return LOOPredictions("approximate", {"predict": scores - changes}, unreliable=reason)
 
 
-def _training_rows(model: Any, X: Table) -> Any:
-    rows = training_rows(model, X)
+def _check_rows(model: Any, rows: Any) -> None:
+    """Raise if the support vectors are not among the rows."""
     if tuple(rows.shape) != tuple(model.shape_fit_):
         raise mismatch_error(model, f"it had {model.shape_fit_[0]} rows, X has {rows.shape[0]}")
-    if model.kernel == "precomputed" or callable(model.kernel):
-        return rows
+    if model.kernel == "precomputed" or callable(model.kernel) or not len(model.support_):
+        return
     fitted = model.support_vectors_
-    different = rows[model.support_] - fitted
-    values = different.data if sparse.issparse(different) else np.asarray(different)
-    if not nearly_equal(values, np.zeros_like(values), float(abs(fitted).max())):
+    if abs(rows[model.support_] - fitted).max() > 1e-6 * abs(fitted).max():
         raise mismatch_error(model, "its support vectors are other rows of X")
-    return rows
 
 
 def _is_too_large(svms: Sequence[BinarySVM]) -> bool:
     counts = [(int(svm.free.sum()), svm.n_bounded) for svm in svms]
     return any(2 * free * (free + bounded) > MAX_CELLS for free, bounded in counts)
-
-
-def _pair_coefs(model: Any) -> Floats:
-    """Return the dual coefficient of each support vector in each pair of classes.
-
-    ``dual_coef_`` has one row per class that a support vector's own class is compared with: class j
-    is row j - 1 for the classes before it and row j for those after.
-    """
-    dual_coef = to_dense(model.dual_coef_)
-    own = np.repeat(np.arange(len(model.classes_)), model.n_support_)
-    pairs = list(combinations(range(len(model.classes_)), 2))
-    coefs = np.zeros((len(own), len(pairs)))
-    for pair, (one, other) in enumerate(pairs):
-        coefs[own == one, pair] = dual_coef[other - 1, own == one]
-        coefs[own == other, pair] = dual_coef[one, own == other]
-    return coefs
 
 
 def _pairs(
@@ -291,7 +249,7 @@ def _regression(model: Any, dual_coef: Floats, bounds: Floats, residuals: Floats
 
 
 def _free_vectors_reason(
-    model: Any, svms: Sequence[BinarySVM], n_lost: Sequence[int], error: float
+    model: Any, svms: Sequence[BinarySVM], n_lost: Ints, error: float
 ) -> str | None:
     """Return why few free support vectors make the predictions unreliable.
 
@@ -312,26 +270,6 @@ def _free_vectors_reason(
     if not few:
         return None
     return f"the SVM has only {min(few)} free support vectors, too few for the span rule"
-
-
-def _predictions(model: Any, scores: Floats) -> dict[str, AnyArray]:
-    """Return labels and decision values from the scores of pairs, as the model does."""
-    n_classes = len(model.classes_)
-    if n_classes == 2:
-        labels = model.classes_[(scores[:, 0] >= 0).astype(np.intp)]
-        return {"predict": labels, "decision_function": scores[:, 0]}
-    votes, confidence = np.zeros((2, len(scores), n_classes))
-    for pair, (one, other) in enumerate(combinations(range(n_classes), 2)):
-        for_one = scores[:, pair] > 0
-        votes[:, one] += for_one
-        votes[:, other] += ~for_one
-        confidence[:, one] += scores[:, pair]
-        confidence[:, other] -= scores[:, pair]
-    # scikit-learn breaks ties of votes by confidence, scaled to less than one vote.
-    combined = votes + confidence / (3.0 * (np.abs(confidence) + 1.0))
-    ovr = model.decision_function_shape == "ovr"
-    best = (combined if model.break_ties and ovr else votes).argmax(axis=1)
-    return {"predict": model.classes_[best], "decision_function": combined if ovr else scores}
 
 
 def is_smoothed(svm: BinarySVM, kernel: SVMKernel) -> bool:
@@ -404,24 +342,18 @@ def _relevant_rows(svm: BinarySVM) -> Ints:
 
 @dataclass(frozen=True, eq=False)
 class _Span:
-    """Spans of an SVM whose rows are sorted as by ``_relevant_rows``.
-
-    With K the kernel of the free vectors, ``half`` is A with A'A = K^-1, ``sums`` K^-1 1 and
-    ``total`` 1'K^-1 1. ``projected`` is A times the kernel of free vectors with the others,
-    ``missing`` one minus the sums of the others' weights in combinations of free vectors.
-    ``own`` is the kernel of each other row with itself.
-    """
+    """Spans of an SVM whose rows are sorted as by ``_relevant_rows``; K is the free kernel."""
 
     svm: BinarySVM
     kernel: SVMKernel
-    half: Floats
-    sums: Floats
-    total: float
-    free_squares: Floats
-    projected: Floats
-    missing: Floats
-    own: Floats
-    other_squares: Floats
+    half: Floats  # A with A'A = K^-1
+    sums: Floats  # K^-1 1
+    total: float  # 1'K^-1 1
+    free_squares: Floats  # squared spans of the free vectors
+    projected: Floats  # A times the kernel of free vectors with the others
+    missing: Floats  # one minus the sums of the others' weights in combinations of free vectors
+    own: Floats  # kernel of each other row with itself
+    other_squares: Floats  # squared spans of the others
 
     @classmethod
     def from_svm(cls, svm: BinarySVM, kernel: SVMKernel) -> "_Span":
@@ -501,6 +433,3 @@ def _inverse_root(matrix: Floats) -> Floats:
         values, vectors = np.linalg.eigh(matrix)
         kept = values > values.max(initial=0.0) * JITTER * len(matrix)
         return np.asarray((vectors[:, kept] / np.sqrt(values[kept])).T)
-
-
-METHODS = (SVCMethod(), SVRMethod())

@@ -1,5 +1,7 @@
 """Bring X, y and weights of a fitted model into one form; reject rows of another fit."""
 
+from abc import abstractmethod
+from dataclasses import dataclass
 from inspect import signature
 from typing import Any
 
@@ -9,9 +11,44 @@ from sklearn.utils import check_array
 from sklearn.utils.class_weight import compute_class_weight
 
 from leavezero._typing import AnyArray, Floats, Ints, Table
+from leavezero.leave_one_out._loo_method import LeaveOneOutMethod, LOOPredictions
 
 MAX_CELLS = 50_000_000  # floats in memory at the same time: 400 MB
 TOO_LARGE = "X is too large: more than 400 MB would be needed"
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingData:
+    """X as floats, dense or CSR; y as class codes or as the values of one target; weights."""
+
+    X: Any
+    y: AnyArray
+    weights: Floats
+
+    @classmethod
+    def of(cls, model: Any, X: Table, y: AnyArray, sample_weight: Any) -> "TrainingData":
+        """Convert the training data of a model with one target."""
+        rows = training_rows(model, X)
+        n_rows = rows.shape[0]
+        read = class_codes if hasattr(model, "classes_") else target_values
+        return cls(rows, read(model, y, n_rows), row_weights(sample_weight, n_rows))
+
+
+class OneTargetMethod(LeaveOneOutMethod):
+    """Base class of methods for models of one target, which get their training data converted."""
+
+    takes_weights = True
+
+    def _predict(
+        self, model: Any, X: Table, y: AnyArray, sample_weight: Floats | None
+    ) -> LOOPredictions:
+        if not self.takes_weights:
+            reject_weights(model, sample_weight)
+        return self._predict_rows(model, TrainingData.of(model, X, y, sample_weight))
+
+    @abstractmethod
+    def _predict_rows(self, model: Any, data: TrainingData) -> LOOPredictions:
+        """Return the predictions of a supported model."""
 
 
 def to_dense(X: Any) -> AnyArray:
@@ -27,10 +64,9 @@ def mismatch_error(model: Any, why: str) -> ValueError:
     )
 
 
-def training_rows(model: Any, X: Table) -> Any:
+def training_rows(model: Any, X: Table, dtype: Any = np.float64, **checks: Any) -> Any:
     """Return X as an array of floats or a CSR matrix, with as many columns as the model has."""
-    plain = type(X) is np.ndarray and X.dtype == np.float64 and X.ndim == 2
-    rows = X if plain else check_array(X, accept_sparse="csr", dtype=np.float64)
+    rows = check_array(X, accept_sparse="csr", dtype=dtype, **checks)
     n_columns = getattr(model, "n_features_in_", rows.shape[1])  # absent with a kernel function
     if rows.shape[1] != n_columns:
         raise mismatch_error(model, f"X has {rows.shape[1]} columns, the model {n_columns}")
@@ -62,17 +98,16 @@ def row_weights(sample_weight: Any, n_rows: int) -> Floats:
     return weights
 
 
-def class_weighted(model: Any, codes: Ints, sample_weight: Any) -> Floats:
+def class_weighted(model: Any, data: TrainingData) -> Floats:
     """Return the weight of each row times that of its class, as scikit-learn computes it."""
-    weights = row_weights(sample_weight, len(codes))
     if model.class_weight is None:
-        return weights
+        return data.weights
     options: dict[str, Any] = {}
     if "sample_weight" in signature(compute_class_weight).parameters:  # scikit-learn >= 1.7
-        options["sample_weight"] = weights
-    labels, classes = model.classes_[codes], model.classes_
+        options["sample_weight"] = data.weights
+    labels, classes = model.classes_[data.y], model.classes_
     by_class = compute_class_weight(model.class_weight, classes=classes, y=labels, **options)
-    return np.asarray(weights * by_class[codes])
+    return np.asarray(data.weights * by_class[data.y])
 
 
 def reject_weights(model: Any, sample_weight: Floats | None) -> None:

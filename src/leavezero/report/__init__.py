@@ -1,8 +1,7 @@
 """Results of a search as a plain dict, an HTML page and matplotlib figures."""
 
 from leavezero.report._format_value import format_value
-from leavezero.report._html_page import to_html
-from leavezero.report._notebook_fragment import to_fragment
+from leavezero.report._html_page import to_fragment, to_html
 from leavezero.report._plots import (
     plot_checks,
     plot_comparison,

@@ -43,7 +43,7 @@ def format_number(value: float | None) -> str:
 
 
 def format_value(value: Any, max_length: int = 400) -> str:
-    """Return a value as short Python code where possible; never the contents of tables.
+    """Return a value as short Python code, or in angle brackets; never the contents of tables.
 
     Parameters
     ----------
@@ -51,11 +51,6 @@ def format_value(value: Any, max_length: int = 400) -> str:
         Numbers, arrays, estimators, distributions, and lists and dicts of these.
     max_length : int, default=400
         The number of characters after which the text is cut.
-
-    Returns
-    -------
-    str
-        Parts that have no short code are in angle brackets.
 
     Examples
     --------
@@ -97,10 +92,10 @@ def _code(value: Any) -> str:
 def _sequence_code(values: Any) -> str:
     if len(values) > MAX_ITEMS:
         return f"<{type(values).__name__} of {len(values)}>"
-    items = ", ".join(_code(item) for item in values)
-    if isinstance(values, tuple):
-        return f"({items},)" if len(values) == 1 else f"({items})"
-    return f"[{items}]"
+    items = ", ".join(map(_code, values))
+    if isinstance(values, list):
+        return f"[{items}]"
+    return f"({items},)" if len(values) == 1 else f"({items})"
 
 
 def _changed_params(estimator: Any) -> list[str]:
@@ -108,10 +103,8 @@ def _changed_params(estimator: Any) -> list[str]:
     signature = inspect.signature(type(estimator)).parameters
     changed = []
     for name, value in estimator.get_params(deep=False).items():
-        default = signature[name].default if name in signature else inspect.Parameter.empty
         code = _code(value)
-        if default is not inspect.Parameter.empty and code == _code(default):
-            continue
-        hidden = name in _DATA_PARAMETERS
-        changed.append(f"{name}=<{type(value).__name__}>" if hidden else f"{name}={code}")
+        if name not in signature or code != _code(signature[name].default):
+            hidden = name in _DATA_PARAMETERS
+            changed.append(f"{name}=<{type(value).__name__}>" if hidden else f"{name}={code}")
     return changed

@@ -1,8 +1,9 @@
-"""A summary as one self-contained HTML page."""
+"""A summary as a self-contained HTML page, or as an HTML fragment for notebooks."""
 
 import base64
 import hashlib
 from collections.abc import Iterator, Mapping
+from html import escape
 from importlib import resources
 from typing import Any
 
@@ -29,7 +30,7 @@ _OTHER_TITLES = {
 
 
 def to_html(summary: Mapping[str, Any]) -> str:
-    """Return a page that opens from disk, uses no network and can be printed.
+    """Return a summary as an HTML page that opens from disk, uses no network and can be printed.
 
     Every text of the summary is escaped, and the content security policy of the page allows no
     other script than its own, which only sorts and filters the table. Requires jinja2 and
@@ -39,10 +40,6 @@ def to_html(summary: Mapping[str, Any]) -> str:
     ----------
     summary : mapping
         The result of :func:`summarize`.
-
-    Returns
-    -------
-    str
 
     Examples
     --------
@@ -73,12 +70,9 @@ def to_html(summary: Mapping[str, Any]) -> str:
 def candidate_table(summary: Mapping[str, Any]) -> dict[str, Any]:
     """Return the headings and the cells of the table of candidates, without empty columns."""
     candidates = summary["candidates"]
+    known = {name for one in candidates for name, value in one.items() if value is not None}
     kept = [
-        {
-            name: title
-            for name, title in titles.items()
-            if any(c.get(name) is not None for c in candidates)
-        }
+        {name: title for name, title in titles.items() if name in known}
         for titles in (_SCORE_TITLES, _OTHER_TITLES)
     ]
     params = [param["name"] for param in summary["params"]]
@@ -111,3 +105,53 @@ def _cell(value: Any) -> dict[str, Any]:
 def _read(name: str) -> str:
     folder = resources.files("leavezero.report") / "templates"
     return (folder / name).read_text(encoding="utf-8")
+
+
+def to_fragment(summary: Mapping[str, Any]) -> str:
+    """Return the selected candidate and the checks of a summary as HTML for notebooks.
+
+    Parameters
+    ----------
+    summary : mapping
+        The result of :func:`summarize`.
+
+    Examples
+    --------
+    >>> from leavezero.report import summarize, to_fragment
+    >>> table = {"params": [{"C": 1}, {"C": 10}], "mean_test_score": [0.8, 0.9]}
+    >>> "<strong>C=10</strong>" in to_fragment(summarize(table, best=1))
+    True
+    """
+    lines = [*_selection_lines(summary), *_check_lines(summary["diagnostics"])]
+    return (
+        '<div class="leavezero-search" style="border-left: 4px solid currentColor; '
+        f'padding: 2px 12px; margin: 6px 0; max-width: 60em;">{"".join(lines)}</div>'
+    )
+
+
+def _selection_lines(summary: Mapping[str, Any]) -> list[str]:
+    selection = summary["selection"]
+    if selection is None:
+        return ["<p>No candidate was selected: refit names no metric.</p>"]
+    metric, score = escape(summary["run"]["metric"]), format_number(selection["score"])
+    lines = [f"<p><strong>{escape(selection['label'])}</strong>: {metric} {score}</p>"]
+    if selection["sentences"]:
+        lines.append(f"<p>{escape(' '.join(selection['sentences']))}</p>")
+    return lines
+
+
+def _check_lines(diagnostics: Mapping[str, Any] | None) -> list[str]:
+    if diagnostics is None:
+        return []
+    checks = diagnostics["checks"]
+    items = [
+        f"<li><b>{level}</b> {escape('{code} {title}: {message}'.format(**check))}</li>"
+        for level in ("warning", "note")
+        for check in checks
+        if check["level"] == level
+    ]
+    lines = [f"<ul>{''.join(items)}</ul>"] if items else []
+    lines.append(f"<p>{sum(check['level'] == 'ok' for check in checks)} checks are ok.</p>")
+    if diagnostics["next_step"] is not None:
+        lines.append(f"<p><strong>Next step:</strong> {escape(diagnostics['next_step'])}</p>")
+    return lines

@@ -35,20 +35,16 @@ def plot_scores(candidates: Sequence[Record], metric: str, ax: Any = None, **kwa
     metric : str
         The label of the horizontal axis.
     ax : matplotlib Axes or None, default=None
-        The axes; None creates a figure with pyplot.
+        Drawn on and returned; None creates a figure with pyplot.
     **kwargs : dict
         Passed to ``Axes.errorbar``.
-
-    Returns
-    -------
-    matplotlib Axes
 
     Examples
     --------
     >>> from matplotlib.figure import Figure
     >>> from leavezero.report import plot_scores
-    >>> ax = plot_scores([{"label": "C=1", "score": 0.9}], "accuracy", Figure().subplots())
-    >>> ax.get_xlabel()
+    >>> candidates = [{"label": "C=1", "score": 0.9}]
+    >>> plot_scores(candidates, "accuracy", Figure().subplots()).get_xlabel()
     'accuracy'
     """
     ax = _axes(ax, height=0.8 + 0.3 * len(candidates))
@@ -62,9 +58,8 @@ def plot_scores(candidates: Sequence[Record], metric: str, ax: Any = None, **kwa
     labels = [plain_label(candidate["label"], 55) for candidate in candidates]
     ax.set_yticks(positions - 0.15, labels, ha="left", va="bottom")
     ax.tick_params(axis="y", length=0, pad=-1)
-    ax.set_ylim(len(candidates) - 0.5, -0.9)
     ax.grid(visible=False, axis="y")
-    ax.set_xlabel(plain_label(metric))
+    ax.set(xlabel=plain_label(metric), ylim=(len(candidates) - 0.5, -0.9))
     return ax
 
 
@@ -76,22 +71,17 @@ def plot_checks(checks: Sequence[Record], ax: Any = None, **kwargs: Any) -> Any:
     checks : sequence of mappings
         With "code", "title" and "level".
     ax : matplotlib Axes or None, default=None
-        The axes; None creates a figure with pyplot.
+        Drawn on and returned; None creates a figure with pyplot.
     **kwargs : dict
         Passed to ``Axes.scatter``.
-
-    Returns
-    -------
-    matplotlib Axes
 
     Examples
     --------
     >>> from matplotlib.figure import Figure
     >>> from leavezero.report import plot_checks
     >>> check = {"code": "LZ08", "title": "small classes", "level": "ok"}
-    >>> ax = plot_checks([check], Figure().subplots())
-    >>> [label.get_text() for label in ax.get_yticklabels()]
-    ['LZ08 small classes']
+    >>> plot_checks([check], Figure().subplots()).get_yticklabels()[0].get_text()
+    'LZ08 small classes'
     """
     ax = _axes(ax)
     levels = list(_LEVEL_COLORS)
@@ -101,10 +91,8 @@ def plot_checks(checks: Sequence[Record], ax: Any = None, **kwargs: Any) -> Any:
     labels = [plain_label(f"{check['code']} {check['title']}") for check in checks]
     ax.set_yticks(range(len(checks)), labels)
     ax.set_xticks(range(len(levels)), levels)
-    ax.set_xlim(-0.5, len(levels) - 0.5)
-    ax.set_ylim(len(checks) - 0.5, -0.5)
+    ax.set(xlim=(-0.5, len(levels) - 0.5), ylim=(len(checks) - 0.5, -0.5), axisbelow=True)
     ax.grid(axis="y", linewidth=0.3)
-    ax.set_axisbelow(True)
     return ax
 
 
@@ -118,23 +106,18 @@ def plot_validation_set(
     projection : mapping
         "x_edges", "y_edges", and the shares of rows in each cell, "training" and "validation".
     ax : matplotlib Axes or None, default=None
-        The axes; None creates a figure with pyplot.
+        Drawn on and returned; None creates a figure with pyplot.
     points : mapping or None, default=None
         Single rows as pairs of coordinates, "training" and "validation".
     **kwargs : dict
         Passed to ``Axes.pcolormesh``.
 
-    Returns
-    -------
-    matplotlib Axes
-
     Examples
     --------
     >>> from matplotlib.figure import Figure
     >>> from leavezero.report import plot_validation_set
-    >>> projection = {"x_edges": [0, 1, 2], "y_edges": [0, 1, 2],
-    ...               "training": [[0.5, 0.0], [0.0, 0.5]],
-    ...               "validation": [[0.4, 0.1], [0.1, 0.4]]}
+    >>> shares, edges = [[0.5, 0.0], [0.0, 0.5]], {"x_edges": [0, 1, 2], "y_edges": [0, 1, 2]}
+    >>> projection = edges | {"training": shares, "validation": shares}
     >>> plot_validation_set(projection, Figure().subplots()).get_xlabel()
     'first component'
     """
@@ -146,11 +129,10 @@ def plot_validation_set(
     if validation.max() > validation.min():  # else there are no contour lines
         levels = validation.max() * np.array([0.1, 0.3, 0.5, 0.7, 0.9])
         ax.contour(*centers, validation, levels=levels, colors=COLORS["accent"], linewidths=1)
-    for name, color in (("training", "training"), ("validation", "accent")):
-        if points is not None:
+    if points is not None:
+        for name, color in (("training", "training"), ("validation", "accent")):
             ax.scatter(*np.transpose(points[name]), s=3, c=COLORS[color], zorder=3)
-    ax.set_xlabel("first component")
-    ax.set_ylabel("second component")
+    ax.set(xlabel="first component", ylabel="second component")
     ax.set_title("color: training data, lines: validation set")
     return ax
 
@@ -162,24 +144,17 @@ def plot_comparison(comparison: Record, ax: Any = None) -> Any:
     ----------
     comparison : mapping
         "metric", "searches" (two mappings with "name" and "label", leave-zero-out first) and
-        "candidates", each with "test_score" and, for ``name`` in "leave_zero_out" and
-        "cross_validation", ``name + "_score"`` and ``"selected_by_" + name``.
+        "candidates", each with "test_score" and, for "leave_zero_out" and "cross_validation",
+        ``name + "_score"`` and ``"selected_by_" + name``.
     ax : matplotlib Axes or None, default=None
-        The axes; None creates a figure with pyplot.
-
-    Returns
-    -------
-    matplotlib Axes
+        Drawn on and returned; None creates a figure with pyplot.
 
     Examples
     --------
     >>> from matplotlib.figure import Figure
     >>> from leavezero.report import plot_comparison
-    >>> candidate = {"test_score": 0.8, "leave_zero_out_score": 0.9,
-    ...              "cross_validation_score": 0.85, "selected_by_leave_zero_out": True,
-    ...              "selected_by_cross_validation": True}
     >>> searches = [{"name": "leave-zero-out", "label": "C=1"}, {"name": "CV", "label": "C=1"}]
-    >>> comparison = {"metric": "accuracy", "searches": searches, "candidates": [candidate]}
+    >>> comparison = {"metric": "accuracy", "searches": searches, "candidates": []}
     >>> plot_comparison(comparison, Figure().subplots()).get_xlabel()
     'accuracy by either method'
     """
@@ -196,8 +171,8 @@ def plot_comparison(comparison: Record, ax: Any = None) -> Any:
         style |= {"edgecolors": COLORS["ink"], "zorder": 3}
         ax.scatter(scores[selected], test[selected], s=80, label=label, **style)
     mark_diagonal(ax, label="equal scores")
-    ax.set_xlabel(plain_label(f"{comparison['metric']} by either method"))
-    ax.set_ylabel("score on held-out rows")
+    label = plain_label(f"{comparison['metric']} by either method")
+    ax.set(xlabel=label, ylabel="score on held-out rows")
     ax.figure.legend(loc="outside upper left", frameon=False)
     return ax
 
@@ -211,10 +186,6 @@ def results_frame(rows: Sequence[Record], index: str | None = None) -> Any:
         The records; missing entries become NaN.
     index : str or None, default=None
         The column that becomes the index.
-
-    Returns
-    -------
-    pandas DataFrame
 
     Examples
     --------

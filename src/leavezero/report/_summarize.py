@@ -39,6 +39,9 @@ def summarize(
 ) -> dict[str, Any]:
     """Return the contents of a report as one dict that JSON can represent.
 
+    Its keys are "format", "run", "params", "candidates" (best first), "selection", "diagnostics"
+    and "validation".
+
     Parameters
     ----------
     table : mapping of columns
@@ -47,20 +50,12 @@ def summarize(
         The metric that selected: "score" for ``mean_test_score``.
     best : int or None, default=None
         The row of the selected candidate.
-    selection : mapping or None, default=None
-        The fields of ``Selection``.
-    diagnostics : mapping or None, default=None
-        ``DiagnosticReport.to_dict()``: "checks", "next_step", "seconds" and "n_fits".
+    selection, diagnostics : mapping or None, default=None
+        The fields of ``Selection``, and ``DiagnosticReport.to_dict()``.
     validation : mapping or None, default=None
         The validation set compared with the training data.
     run : mapping or None, default=None
         The search itself: "title", "metric", "data", "fits", "seconds", "repeat", "made_with".
-
-    Returns
-    -------
-    dict
-        With the keys "format", "run", "params", "candidates" (best first), "selection",
-        "diagnostics" and "validation".
 
     Examples
     --------
@@ -101,10 +96,8 @@ def _candidates(
         candidate: dict[str, Any] = {"row": row, "best": row == best, "tied": row in tied}
         candidate |= {"label": label or "no parameters", "params": params}
         candidate |= {entry: to_json(table[name][row]) for name, entry in columns.items()}
-        candidate["metrics"] = {
-            clean_text(name): to_json(table[f"mean_test_{name}"][row]) for name in metrics
-        }
-        candidates.append(candidate)
+        others = {name: table[f"mean_test_{name}"][row] for name in metrics}
+        candidates.append(candidate | {"metrics": to_json(others)})
     return candidates
 
 
@@ -143,8 +136,7 @@ def _selection(
     """Return the selected candidate and how clearly it was selected; None if none was."""
     if not candidates or not candidates[0]["best"]:
         return None
-    best = candidates[0]
-    names = ("label", "params", "score", "low", "high")
+    best, names = candidates[0], ("label", "params", "score", "low", "high")
     found = {name: best[name] for name in names if name in best}
     if selection is None:
         return found | {"tied": [], "sentences": []}

@@ -25,6 +25,7 @@ from leavezero.report._plots import (
 WIDTH = 360  # pixels; a phone shows it unscaled
 MAX_INTERVALS, MAX_LINES, MAX_POINTS, MAX_PARAMS, MAX_CELLS = 15, 300, 1_000, 8, 16
 _PIXELS_PER_INCH = 96
+_LINK = "{http://www.w3.org/1999/xlink}href"
 _STYLE = {
     "axes.axisbelow": True,
     "axes.edgecolor": COLORS["line"],
@@ -56,7 +57,7 @@ def to_svg(
     themed: bool = False,
     **kwargs: Any,
 ) -> str:
-    """Return a figure as SVG; equal input gives equal bytes.
+    """Return a figure as SVG text; equal input gives equal bytes.
 
     Parameters
     ----------
@@ -70,10 +71,6 @@ def to_svg(
         Width and height in pixels.
     themed : bool, default=False
         Whether colors are CSS variables of the page instead of fixed colors.
-
-    Returns
-    -------
-    str
 
     Examples
     --------
@@ -112,9 +109,8 @@ def _compact(svg: str, label: str, size: tuple[float, float], themed: bool) -> s
             parent.remove(style)
         if parent.tag == "g":
             parent.attrib.pop("id", None)
-        for name in list(parent.attrib):
-            if name.endswith("}href"):  # xlink:href, whose namespace HTML does not need
-                parent.set("href", parent.attrib.pop(name))
+        if _LINK in parent.attrib:  # HTML does not need the namespace
+            parent.set("href", parent.attrib.pop(_LINK))
         if "d" in parent.attrib:
             parent.set("d", " ".join(parent.attrib["d"].split()))
         if themed and "style" in parent.attrib:
@@ -217,10 +213,9 @@ def _plot_parallel(
     for color, at in by_color(candidates):
         style = {"linewidth": 2.5} if candidates[at[0]]["best"] else {"linewidth": 1, "alpha": 0.5}
         ax.plot(np.array(heights)[:, at], color=color, **style)
+    marks = (0, 0.5, 1) if spread else (0,)
     ticks = [_ticks(param) for param in params]
-    ticks.append(
-        [(at, format_number(low + at * spread)) for at in ((0, 0.5, 1) if spread else (0,))]
-    )
+    ticks.append([(at, format_number(low + at * spread)) for at in marks])
     box = {"facecolor": COLORS["background"], "edgecolor": "none", "alpha": 0.8, "pad": 0.5}
     for axis, labels in enumerate(ticks):
         for height, label in labels:
@@ -262,12 +257,10 @@ def _positions(param: Record) -> Floats:
 
 def _places(candidates: Sequence[Record], param: Record) -> Floats:
     """Return the position of each candidate's value; NaN if it has none."""
-    position = dict(zip(map(_key, param["values"]), _positions(param), strict=True))
-    has = [param["name"] in one["params"] for one in candidates]
-    keys = [_key(one["params"].get(param["name"])) for one in candidates]
-    return np.array(
-        [position[key] if known else np.nan for key, known in zip(keys, has, strict=True)]
-    )
+    name, keys = param["name"], map(_key, param["values"])
+    position = dict(zip(keys, _positions(param), strict=True))
+    params = [one["params"] for one in candidates]
+    return np.array([position[_key(one[name])] if name in one else np.nan for one in params])
 
 
 def _ticks(param: Record) -> list[tuple[float, str]]:

@@ -30,12 +30,11 @@ def check_leave_one_out(
 ) -> None:
     """Raise an AssertionError if a leave-one-out method violates its contract.
 
-    A supported estimator must get predictions with one entry per training row, of the shape and
-    dtype of the model's own. Exact predictions must equal those of refits without the row up to
-    ties and rounding, approximate ones up to ``tolerance``, and out-of-bag ones must not follow a
-    target that is noise. Rows that the model was not fitted to must raise a ValueError or give a
-    reason in ``unreliable``. ``predict_many`` must agree with ``predict``. Models and data must not
-    be changed.
+    Predictions must have the shape and dtype of the model's own. Exact ones must equal those of
+    refits without the row up to ties and rounding, approximate ones up to ``tolerance``, and
+    out-of-bag ones must not follow a target that is noise. Rows that the model was not fitted to
+    must raise a ValueError or give a reason in ``unreliable``. ``predict_many`` must agree with
+    ``predict``. Models and data must not be changed.
 
     Parameters
     ----------
@@ -71,20 +70,13 @@ def check_leave_one_out(
 def refit_predictions(
     estimator: Any, X: Table, y: AnyArray, sample_weight: Floats | None, methods: Sequence[str]
 ) -> tuple[dict[str, AnyArray], Bools]:
-    """Return the predictions of refits without each row, and the rows for which a refit exists.
-
-    Scores of classes have one column per class of y; a class that vanishes with the row has
-    probability 0 and the lowest float as its decision.
-    """
-    refits = [
-        _refit_without(estimator, (X, np.asarray(y), sample_weight), row, methods)
-        for row in range(count_rows(X))
-    ]
+    """Return the predictions of refits without each row, and the rows for which a refit exists."""
+    data = X, np.asarray(y), sample_weight
+    refits = [_refit_without(estimator, data, row, methods) for row in range(count_rows(X))]
     exists = np.array([refit is not None for refit in refits])
     filler = next((refit for refit in refits if refit is not None), dict.fromkeys(methods))
-    return {
-        name: np.array([(refit or filler)[name] for refit in refits]) for name in methods
-    }, exists
+    rows = [refit or filler for refit in refits]
+    return {name: np.array([row[name] for row in rows]) for name in methods}, exists
 
 
 def _refit_without(
@@ -101,14 +93,13 @@ def _refit_without(
         values = {name: _silent(getattr(model, name), left_out)[0] for name in methods}
     except (ArithmeticError, LookupError, ValueError):  # with too few rows fits fail in many ways
         return None
-    floats = [value for value in values.values() if np.asarray(value).dtype.kind == "f"]
-    if any(np.isnan(value).any() for value in floats):
+    if any(np.asarray(v).dtype.kind == "f" and np.isnan(v).any() for v in values.values()):
         return None
     return {name: _all_classes(model, y, value, name) for name, value in values.items()}
 
 
 def _all_classes(model: Any, y: AnyArray, value: Any, name: str) -> Any:
-    """Return the scores of all classes of y, also of one that vanished with the row."""
+    """Return scores by class of y; a class without rows gets probability 0 or the lowest float."""
     fitted, classes = getattr(model, "classes_", None), np.unique(y)
     if name == "predict" or fitted is None or len(fitted) == len(classes):
         return value
@@ -141,40 +132,37 @@ def _silent(function: Any, *arguments: Any, **named: Any) -> Any:
 def _simulate(estimator: Any) -> Iterator[_Data]:
     """Yield small data sets that the estimator can be fitted to."""
     rng = np.random.default_rng(0)
-    labels = np.array(["one", "three", "two"])[np.arange(24) % 3]
-    X = rng.normal(size=(24, 3))
+    X, codes = rng.normal(size=(24, 3)), np.arange(24) % 3
     if get_tags(estimator).input_tags.positive_only:
         X = rng.poisson(np.exp(X)).astype(np.float64)
     weights = rng.integers(1, 4, size=24).astype(np.float64)
     supported = weights if has_fit_parameter(estimator, "sample_weight") else None
     if is_classifier(estimator):
-        X = X + (np.arange(24) % 3)[:, None] * np.eye(3)[0]
-        yield X, labels, None
-        yield X, (labels == "one").astype(np.int64), supported
+        X = X + codes[:, None] * np.eye(3)[0]
+        yield X, np.array(["one", "three", "two"])[codes], None
+        yield X, (codes == 0).astype(np.int64), supported
     else:
         target = X @ [1.0, 2.0, -1.0] + rng.normal(size=24) + 5.0
-        positive = get_tags(estimator).target_tags.positive_only
-        target = np.exp(target / 4) if positive else target
+        target = np.exp(target / 4) if get_tags(estimator).target_tags.positive_only else target
         yield X, target, None
         yield X, target, supported
 
 
 def _check_data(method: LeaveOneOutMethod, estimator: Any, data: _Data, tolerance: float) -> None:
-    X, y, sample_weight = data
     model = _fit(estimator, data)
-    before = joblib.hash((_attributes(model), X, y, sample_weight))
-    loo = method.predict(model, X, y, sample_weight)
-    unchanged = before == joblib.hash((_attributes(model), X, y, sample_weight))
+    before = joblib.hash((_attributes(model), data))
+    loo = method.predict(model, *data)
+    unchanged = before == joblib.hash((_attributes(model), data))
     assert unchanged, f"{method.name} changes {model!r} or its data."
-    _check_shapes(method, model, loo, X)
+    _check_shapes(method, model, loo, data[0])
     _check_many(method, [model, _fit(estimator, data)], data, loo)
-    _check_other_rows(method, model, data, loo)
+    _check_other_rows(method, model, data, loo.method)
     if loo.unreliable is not None:
         return
     if loo.method == "out-of-bag":
-        _check_noise(method, estimator, X)
+        _check_noise(method, estimator, data[0])
         return
-    refits, exists = refit_predictions(estimator, X, y, sample_weight, list(loo.predictions))
+    refits, exists = refit_predictions(estimator, *data, list(loo.predictions))
     has_prediction = np.ones_like(exists) if loo.has_prediction is None else loo.has_prediction
     impossible = np.flatnonzero(has_prediction & ~exists)
     assert not len(impossible), (
@@ -198,38 +186,31 @@ def _check_shapes(method: LeaveOneOutMethod, model: Any, loo: LOOPredictions, X:
     assert loo.predictions or loo.unreliable, f"{method.name} has no predictions of {model!r}."
     for name, values in loo.predictions.items():
         own = _silent(getattr(model, name), X)
-        assert values.shape == own.shape, (
-            f"{method.name}'s {name} has shape {values.shape}, the model's {own.shape}."
-        )
-        assert values.dtype.kind == own.dtype.kind, (
-            f"{method.name}'s {name} has dtype {values.dtype}, the model's {own.dtype}."
-        )
+        found = f"{method.name}'s {name} has"
+        same = values.shape == own.shape
+        assert same, f"{found} shape {values.shape}, the model's {own.shape}."
+        same = values.dtype.kind == own.dtype.kind
+        assert same, f"{found} dtype {values.dtype}, the model's {own.dtype}."
     if loo.has_prediction is not None:
         full = loo.has_prediction.shape == (count_rows(X),) and loo.has_prediction.dtype == bool
         assert full, f"{method.name}'s has_prediction must have one bool per row."
 
 
-def _check_many(
-    method: LeaveOneOutMethod, models: list[Any], data: _Data, loo: LOOPredictions
-) -> None:
+def _check_many(method: LeaveOneOutMethod, models: Any, data: _Data, loo: LOOPredictions) -> None:
     results = method.predict_many(models, *data)
     assert len(results) == len(models), f"{method.name}'s predict_many loses models."
     for result in results:
         for name, values in loo.predictions.items():
-            other = result.predictions[name]
+            same = np.array_equal(result.predictions[name], values)
             if values.dtype.kind == "f":
-                same = np.allclose(other, values, rtol=EXACT, atol=EXACT, equal_nan=True)
-            else:
-                same = np.array_equal(other, values)
+                same = np.allclose(result.predictions[name], values, EXACT, EXACT, equal_nan=True)
             assert same, f"{method.name}'s predict_many differs from predict for {models[0]!r}."
 
 
-def _check_other_rows(
-    method: LeaveOneOutMethod, model: Any, data: _Data, loo: LOOPredictions
-) -> None:
+def _check_other_rows(method: LeaveOneOutMethod, model: Any, data: _Data, kind: str) -> None:
     X, y, sample_weight = data
     trials = {"fewer rows": _subset(model, data, np.arange(len(y) - 3))}
-    if loo.method != "out-of-bag":
+    if kind != "out-of-bag":
         shifted = take_rows(X, np.roll(np.arange(len(y)), 1))
         trials["rows in another order than the target"] = (shifted, y, sample_weight)
     for name, trial in trials.items():
@@ -252,8 +233,8 @@ def _check_noise(method: LeaveOneOutMethod, estimator: Any, X: Table) -> None:
     predicted = loo.predictions["predict"][rows].astype(np.float64)
     correlation = float(np.corrcoef(predicted, target[rows])[0, 1])
     assert correlation < 0.5, (
-        f"{method.name}'s predictions of {estimator!r} have correlation {correlation:.2g} with a "
-        "target that is noise: they use members that were fitted to the row."
+        f"{method.name}'s predictions have correlation {correlation:.2g} with a target that is "
+        "noise: they use members that were fitted to the row."
     )
 
 
@@ -266,7 +247,7 @@ def _check_close(
     tolerance: float,
 ) -> None:
     for name, values in loo.predictions.items():
-        expected = refits[name][rows]
+        found, expected = f"{method.name}'s {name} of {model!r}", refits[name][rows]
         labels = name == "predict" and is_classifier(model)
         if labels:
             error = (values[rows] != expected) & ~_tied(refits, rows, expected)
@@ -274,17 +255,13 @@ def _check_close(
             error = np.abs(values[rows] - expected)
         if loo.method == "exact":
             limit = 0 if labels else EXACT * np.maximum(1.0, np.abs(expected))
-            assert np.all(error <= limit), (
-                f"{method.name}'s {name} of {model!r} is not exact: refits differ by up to "
-                f"{error.max():.3g}."
-            )
+            most = f"refits differ by up to {error.max():.3g}"
+            assert np.all(error <= limit), f"{found} is not exact: {most}."
             continue
         unit = 1.0 if labels or name == "predict_proba" else max(float(expected.std()), 1e-12)
         mean = float(np.mean(error)) / unit
-        assert mean <= tolerance, (
-            f"{method.name}'s {name} of {model!r} has a mean error of {mean:.3g}, more than the "
-            f"tolerance of {tolerance:g}."
-        )
+        most = f"more than the tolerance of {tolerance:g}"
+        assert mean <= tolerance, f"{found} has a mean error of {mean:.3g}, {most}."
 
 
 def _tied(refits: dict[str, AnyArray], rows: Bools, labels: AnyArray) -> Bools:
@@ -292,7 +269,6 @@ def _tied(refits: dict[str, AnyArray], rows: Bools, labels: AnyArray) -> Bools:
     scores = refits.get("predict_proba", refits.get("decision_function"))
     if scores is None or labels.ndim == 2:
         return np.zeros(labels.shape, dtype=bool)
-    if scores.ndim == 1:
-        return np.asarray(np.abs(scores[rows]) <= EXACT)
-    ordered = np.sort(scores[rows], axis=1)
+    scores = scores[rows] if scores.ndim == 2 else np.outer(scores[rows], [0.0, 1.0])
+    ordered = np.sort(scores, axis=1)
     return np.asarray(ordered[:, -1] - ordered[:, -2] <= EXACT)

@@ -1,7 +1,9 @@
-"""Transform training images: shift, rotate, recolor, erase parts."""
+"""Augmenters for raw data: mix the words of documents, transform images."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import compress
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,19 +11,77 @@ from scipy import ndimage
 
 from leavezero._tables import TableCodec
 from leavezero._typing import AnyArray, Floats, Table
-from leavezero.augment._augmenter import ValidationSet
+from leavezero.augment._augmenter import ValidationSet, is_positive
 from leavezero.augment._table_augmenter import ClassConditionalAugmenter, ClassRows, ClassSample
 
 _Transform = Callable[[Floats, np.random.Generator, float, float], Floats]
 
 
+class TextAugmenter(ClassConditionalAugmenter):
+    """Mix the words of two documents of a class, and drop some.
+
+    The mix-up of :class:`LabelInvariantMixup` for raw strings: each word of the first document is
+    kept with a probability from Beta(alpha, alpha), each word of the second with the complement;
+    then some words are dropped. The order of words is kept.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        Shape of the Beta distribution, as for :class:`LabelInvariantMixup`.
+    dropout : float, default=0.1
+        The probability that a word is dropped.
+
+    Examples
+    --------
+    >>> from leavezero.augment import TextAugmenter
+    >>> X = ["good film", "very good", "bad film", "so bad"]
+    >>> augmenter = TextAugmenter(dropout=0.0).fit(X, [1, 1, 0, 0])
+    >>> validation_set = augmenter.sample(4, random_state=0)
+    >>> any("bad" in text for text in validation_set.X[validation_set.y == 1])
+    False
+    """
+
+    takes: ClassVar[frozenset[str]] = frozenset({"text", "text only", "several outputs"})
+    mixes_rows: ClassVar[bool] = True
+    min_rows: ClassVar[int] = 2
+
+    def __init__(self, alpha: float = 1.0, dropout: float = 0.1) -> None:
+        self.alpha = alpha
+        self.dropout = dropout
+
+    def _check_parameters(self) -> None:
+        self._require("alpha", is_positive(self.alpha), "be a positive finite number")
+        is_share = isinstance(self.dropout, Real) and 0 <= self.dropout < 1
+        self._require("dropout", is_share, "be in [0, 1)")
+
+    def _fit_class(self, one: ClassRows) -> list[list[str]]:
+        return [document.split() for document in one.values]
+
+    def _sample_class(
+        self, one: ClassRows, fitted: Any, n_samples: int, rng: np.random.Generator
+    ) -> ClassSample:
+        n_rows = len(one)
+        first = rng.integers(n_rows, size=n_samples)
+        step = rng.integers(1, n_rows, size=n_samples) if n_rows > 1 else 0
+        second = (first + step) % n_rows
+        weights, kept = rng.beta(self.alpha, self.alpha, size=n_samples), 1.0 - self.dropout
+        documents: AnyArray = np.empty(n_samples, dtype=object)
+        for at, (i, k, weight) in enumerate(zip(first, second, weights, strict=True)):
+            one_words, other_words = fitted[i], fitted[k] if k != i else []
+            sizes = [len(one_words), len(other_words)]
+            shares = np.repeat([weight * kept, (1.0 - weight) * kept], sizes)
+            words = compress(one_words + other_words, rng.random(sum(sizes)) < shares)
+            # Keep one word, since vectorizers reject empty documents.
+            documents[at] = " ".join(words) or " ".join(one_words[:1])
+        return ClassSample(documents, np.column_stack([first, second]))
+
+
 class ImageAugmenter(ClassConditionalAugmenter):
     """Transform random training images of each class.
 
-    The transformations are those that the paper names in addition to mix-up: geometric
-    (``"shift"``, ``"rotate"``, ``"zoom"``), color (``"brightness"``, ``"contrast"``), information
-    dropping (``"dropout"``) and random erasing (``"erase"``). They must not change the label: a 6
-    that is rotated too far is a 9, so rotations are small.
+    The transformations are those that the paper names in addition to mix-up: "shift", "rotate",
+    "zoom", "brightness", "contrast", "dropout" (of pixels) and "erase" (a rectangle). They must
+    not change the label: a 6 that is rotated too far is a 9, so rotations are small.
 
     Parameters
     ----------
@@ -29,8 +89,7 @@ class ImageAugmenter(ClassConditionalAugmenter):
         Height and width, and the number of channels if there are several.
     transforms : list of str and callables, default=("shift", "rotate", "brightness", "erase")
         Applied in this order, each with a random strength per image. A callable takes one image
-        of shape ``image_shape`` and returns one of the same shape, as the pipelines of
-        Albumentations and torchvision do.
+        and returns one of the same shape, as the pipelines of torchvision do.
 
     Notes
     -----
@@ -58,35 +117,23 @@ class ImageAugmenter(ClassConditionalAugmenter):
         self.transforms = transforms
 
     def _check_parameters(self) -> None:
-        shape = self.image_shape
-        if not isinstance(shape, tuple | list) or len(shape) not in (2, 3) or min(shape) < 1:
-            raise ValueError(
-                "image_shape of ImageAugmenter must be (height, width) or (height, width, "
-                f"channels), got {shape!r}."
-            )
-        unknown = [t for t in self.transforms if not callable(t) and t not in _TRANSFORMS]
-        if unknown or not self.transforms:
-            raise ValueError(
-                f"transforms of ImageAugmenter must be callables or among {sorted(_TRANSFORMS)}, "
-                f"at least one, got {self.transforms!r}."
-            )
+        shape, names = self.image_shape, sorted(_TRANSFORMS)
+        is_shape = isinstance(shape, tuple | list) and len(shape) in (2, 3) and min(shape) > 0
+        self._require("image_shape", is_shape, "be (height, width) or (height, width, channels)")
+        are_known = all(callable(one) or one in names for one in self.transforms)
+        requirement = f"be callables or among {names}, at least one"
+        self._require("transforms", are_known and len(self.transforms) > 0, requirement)
 
     def _read_table(self, X: Table) -> tuple[Any, TableCodec | None]:
-        images = np.asarray(X)
-        if images.ndim > 2 and images.shape[1:] != tuple(self.image_shape):
+        self._shape, shape = np.shape(X)[1:], tuple(self.image_shape)
+        n_pixels = (int(np.prod(shape)),)
+        if self._shape not in (shape, n_pixels):
             raise ValueError(
-                f"X given to ImageAugmenter has images of shape {images.shape[1:]}, and "
-                f"image_shape is {tuple(self.image_shape)}."
+                f"X given to ImageAugmenter has images of shape {self._shape}, and image_shape is "
+                f"{shape}. Flat images have shape {n_pixels}."
             )
-        self._shape = images.shape[1:]
-        values, codec = super()._read_table(
-            images.reshape(len(images), -1) if images.ndim > 2 else X
-        )
-        if values.shape[1] != np.prod(self.image_shape):
-            raise ValueError(
-                f"X given to ImageAugmenter has {values.shape[1]} columns, and image_shape "
-                f"{tuple(self.image_shape)} has {np.prod(self.image_shape)} pixels."
-            )
+        flat = X if len(self._shape) == 1 else np.reshape(X, (-1, *n_pixels))
+        values, codec = super()._read_table(flat)
         self._range = (float(values.min()), float(values.max()))
         return values, codec
 
@@ -107,24 +154,19 @@ class ImageAugmenter(ClassConditionalAugmenter):
         return ClassSample(new.reshape(n_samples, one.values.shape[1]), rows[:, None])
 
     def _transformed(self, pixels: Floats, rng: np.random.Generator) -> Floats:
-        low, high = self._range
-        image = pixels.reshape(self.image_shape)
+        (low, high), shape = self._range, tuple(self.image_shape)
+        image = pixels.reshape(shape)
         for transform in self.transforms:
-            if callable(transform):
-                image = _apply(transform, image, tuple(self.image_shape))
-            else:
+            if not callable(transform):
                 image = _TRANSFORMS[transform](image, rng, low, high)
+                continue
+            image = np.asarray(transform(image.copy()), dtype=np.float64)
+            if image.shape != shape:
+                raise ValueError(
+                    f"{transform!r} of ImageAugmenter returned an image of shape {image.shape} "
+                    f"for an image of shape {shape}."
+                )
         return np.clip(image, low, high).ravel()
-
-
-def _apply(transform: Callable[[Any], Any], image: Floats, shape: tuple[int, ...]) -> Floats:
-    result: AnyArray = np.asarray(transform(image.copy()), dtype=np.float64)
-    if result.shape != shape:
-        raise ValueError(
-            f"{transform!r} of ImageAugmenter returned an image of shape {result.shape} for an "
-            f"image of shape {shape}."
-        )
-    return result
 
 
 def _shift(image: Floats, rng: np.random.Generator, low: float, high: float) -> Floats:

@@ -1,0 +1,74 @@
+"""Leave-one-out of the baselines that ignore X: DummyClassifier and DummyRegressor."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.dummy import DummyClassifier, DummyRegressor
+
+from leavezero._tables import count_rows
+from leavezero._typing import AnyArray, Floats, Table
+from leavezero.leave_one_out._class_scores import loo_class_totals, partial_predictions, subtract
+from leavezero.leave_one_out._loo_method import LeaveOneOutMethod, LOOPredictions
+from leavezero.leave_one_out._training_data import (
+    check_statistic,
+    class_codes,
+    row_weights,
+    target_values,
+)
+
+
+class DummyMethod(LeaveOneOutMethod):
+    """Exact leave-one-out of class frequencies, of the mean, and of the unweighted median."""
+
+    name = "dummy"
+    estimator_types = (DummyClassifier, DummyRegressor)
+
+    def unsupported_reason(self, estimator: Any) -> str | None:
+        """Return a reason for strategies that are random, fixed, or quantiles."""
+        classifier = isinstance(estimator, DummyClassifier)
+        supported = ("most_frequent", "prior") if classifier else ("mean", "median")
+        if estimator.strategy in supported:
+            return None
+        return f"strategy must be {' or '.join(supported)}, got {estimator.strategy!r}"
+
+    def _predict(
+        self, model: Any, X: Table, y: AnyArray, sample_weight: Floats | None
+    ) -> LOOPredictions:
+        weights = row_weights(sample_weight, count_rows(X))
+        left = subtract(weights.sum(), weights)  # total weight without each row
+        valid = left > 0
+        if isinstance(model, DummyClassifier):
+            predictions = _class_predictions(model, y, weights, np.where(valid, left, 1.0))
+            return partial_predictions("exact", predictions, valid)
+        values = target_values(model, y, len(weights))
+        if model.strategy == "mean":
+            total = weights @ values
+            check_statistic(model, "constant_", [[total / weights.sum()]])
+            loo: Floats = (total - weights * values) / np.where(valid, left, 1.0)
+        elif sample_weight is None:
+            check_statistic(model, "constant_", [[np.median(values)]])
+            loo = _loo_medians(values) if len(values) > 1 else values
+        else:
+            raise ValueError("sample_weight must be None: the weighted median is not supported.")
+        return partial_predictions("exact", {"predict": loo}, valid)
+
+
+def _class_predictions(
+    model: Any, y: AnyArray, weights: Floats, left: Floats
+) -> dict[str, AnyArray]:
+    codes, n_classes = class_codes(model, y, len(weights)), len(model.classes_)
+    totals = np.bincount(codes, weights, minlength=n_classes)
+    check_statistic(model, "class_prior_", totals / totals.sum())
+    shares = loo_class_totals(codes, weights, n_classes) / left[:, None]
+    best = shares.argmax(axis=1)
+    probabilities = shares if model.strategy == "prior" else np.eye(n_classes)[best]
+    return {"predict": model.classes_.take(best), "predict_proba": probabilities}
+
+
+def _loo_medians(values: Floats) -> Floats:
+    """Return the median without each value, from one sort."""
+    n_left = len(values) - 1
+    ordered, ranks = np.sort(values), values.argsort().argsort()
+    # Ranks above the removed one decrease by one.
+    low, high = (ordered[at + (ranks <= at)] for at in ((n_left - 1) // 2, n_left // 2))
+    return np.asarray(low + (high - low) / 2)

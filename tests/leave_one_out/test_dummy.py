@@ -1,0 +1,85 @@
+"""Leave-one-out of constant predictions equals refits."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.dummy import DummyClassifier, DummyRegressor
+
+from leavezero.leave_one_out import find_leave_one_out
+
+CLASSIFIERS = [DummyClassifier(strategy=name) for name in ("most_frequent", "prior")]
+REGRESSORS = [DummyRegressor(strategy=name) for name in ("mean", "median")]
+
+
+@pytest.mark.parametrize("estimator", CLASSIFIERS)
+@settings(max_examples=10)
+@given(seed=st.integers(0, 10_000), n_rows=st.integers(4, 15), weighted=st.booleans())
+def test_classifiers_equal_refits(check_exact, class_data, estimator, seed, n_rows, weighted):
+    X, y = class_data(seed, n_rows)
+    weights = np.random.default_rng(seed).integers(1, 4, n_rows) * 1.0 if weighted else None
+    # DummyClassifier's predictions have the string type of the classes that occur in them
+    rows, _ = check_exact(estimator, X, np.unique(y, return_inverse=True)[1], weights)
+    assert rows.all()
+
+
+@pytest.mark.parametrize("estimator", REGRESSORS)
+@settings(max_examples=10)
+@given(seed=st.integers(0, 10_000), n_rows=st.integers(2, 9))
+def test_regressors_equal_refits(check_exact, regression_data, estimator, seed, n_rows):
+    X, y = regression_data(seed, n_rows)
+    check_exact(estimator, X, y.round())  # with equal targets
+
+
+def test_weighted_mean_and_median(check_exact, regression_data, random_weights):
+    X, y = regression_data(0)
+    check_exact(DummyRegressor(), X, y, random_weights(0, len(y)))
+    model = DummyRegressor(strategy="median").fit(X, y, np.ones(len(y)))
+    with pytest.raises(ValueError, match="weighted median is not supported"):
+        find_leave_one_out(model).predict(model, X, y, np.ones(len(y)))
+
+
+@pytest.mark.parametrize("estimator", CLASSIFIERS)
+def test_one_class_remains_without_the_only_row_of_another(check_exact, estimator):
+    rows, exists = check_exact(estimator, np.zeros((5, 1)), np.array([0, 1, 0, 0, 0]))
+    assert rows.all()
+    assert exists.all()
+
+
+def test_features_may_be_strings():
+    X, y = pd.DataFrame({"color": ["red", "blue", None, "red"]}), np.array([0, 1, 1, 1])
+    model = DummyClassifier().fit(X, y)
+    predictions = find_leave_one_out(model).predict(model, X, y).predictions
+    np.testing.assert_allclose(predictions["predict_proba"][:, 1], [1, 2 / 3, 2 / 3, 2 / 3])
+
+
+@pytest.mark.parametrize("estimator", [*CLASSIFIERS, *REGRESSORS])
+def test_no_row_has_a_prediction_if_no_weight_remains(estimator):
+    X, y = np.zeros((1, 1)), np.array([1])
+    loo = find_leave_one_out(estimator).predict(estimator.fit(X, y), X, y)
+    assert not loo.has_prediction.any()
+    assert loo.unreliable is not None
+
+
+@pytest.mark.parametrize("estimator", [*CLASSIFIERS, *REGRESSORS])
+def test_rejects_other_targets(estimator):
+    X, y = np.zeros((9, 1)), np.array([0, 0, 0, 1, 1, 1, 2, 3, 3])
+    model = estimator.fit(X, y)
+    for other in (y[::-1] % 3, y[:5], np.stack([y, y], axis=1)):
+        with pytest.raises(ValueError, match="was not fitted to these rows"):
+            find_leave_one_out(model).predict(model, X, other)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        DummyClassifier(strategy="stratified"),
+        DummyClassifier(strategy="uniform"),
+        DummyRegressor(strategy="quantile", quantile=0.3),
+        DummyRegressor(strategy="constant", constant=1.0),
+    ],
+)
+def test_other_strategies_are_unsupported(estimator):
+    reason = find_leave_one_out(estimator).unsupported_reason(estimator)
+    assert f"got {estimator.strategy!r}" in reason
