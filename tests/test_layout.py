@@ -11,8 +11,8 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "leavezero"
 MODULES = sorted(SOURCE.rglob("*.py"))
 
-MAX_MODULES = 183
-MAX_LINES = 31_850
+MAX_MODULES = 125
+MAX_LINES = 24_200
 MAX_MODULES_PER_PACKAGE = 22
 
 in_repository = pytest.mark.skipif(
@@ -68,7 +68,9 @@ verdicts wish witness witnesses"""
 
 # Phrases in which one of these words is the standard name.
 ALLOWED = {
-    r"\.tell\(|def tell\(|`tell`|``tell``": "the ask-and-tell interface of optimizers; files",
+    r"\.tell\(|def tell\(|`tell`|``tell``|`tell\(": "the ask-and-tell interface; files",
+    r"Journal(Storage|FileBackend)|storages\.journal": "classes of Optuna",
+    r"V\. (?=[A-Z])": "an initial",
     r"[Ss]upport vector machines": "SVMs",
     r"-journal": "the suffix of SQLite's rollback file",
     r"font-family": "CSS",
@@ -77,14 +79,14 @@ ALLOWED = {
 }
 
 CLEAN = [
-    *(f"src/leavezero/{name}" for name in ("augment", "cli", "diagnostics", "evaluation")),
-    *(f"src/leavezero/{name}" for name in ("execution", "joint_fit", "leave_one_out", "report")),
-    *("src/leavezero/search", "src/leavezero/testing"),
-    *(f"tests/{name}" for name in ("augment", "cli", "diagnostics", "evaluation", "execution")),
-    *(f"tests/{name}" for name in ("joint_fit", "leave_one_out", "report", "testing")),
-    *(f"src/leavezero/{path.name}" for path in sorted(SOURCE.glob("*.py"))),
-    *("experiments", "tests/experiments"),
-    *("tests/test_documents.py", "tests/test_package.py", "tests/test_warnings.py"),
+    "README.md",
+    "CONTRIBUTING.md",
+    "docs",
+    "src",
+    "tests",
+    "examples",
+    "experiments",
+    "benchmarks",
 ]
 
 

@@ -366,7 +366,11 @@ def _check_weights(sample_weight: AnyArray | None, n_rows: int, owner: str) -> F
 def takes_unlabeled(estimator: Any) -> bool:
     """Return True if an estimator can be fitted to rows without a label.
 
-    That is a semi-supervised estimator of scikit-learn, or one with a parameter ``unlabeled``.
+    Parameters
+    ----------
+    estimator : estimator
+        A semi-supervised estimator of scikit-learn, one with a parameter ``unlabeled``, or any
+        other.
 
     Examples
     --------

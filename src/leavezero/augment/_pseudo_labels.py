@@ -285,7 +285,14 @@ def labeled_rows(target: AnyArray, unlabeled: Any, owner: str) -> Bools:
 def check_labels(labels: AnyArray, unlabeled: Any, owner: str) -> None:
     """Raise a ValueError unless labels, without the marker, have at least two classes.
 
-    The other parameters are those of :func:`labeled_rows`, for messages.
+    Parameters
+    ----------
+    labels : array of shape (n_labels,)
+        The labels.
+    unlabeled : object
+        The marker of rows without a label, for messages.
+    owner : str
+        The name of the caller, for messages.
 
     Examples
     --------

@@ -93,11 +93,16 @@ def risk_bound(
     dimension : float or None
         The VC dimension v of the candidates (:func:`vc_dimension`), None if unknown. For a loss
         other than the 0-1 loss, the pseudo-dimension.
-    n_train : the number of training rows; None for ``n_validation``
-    generated : whether the validation rows are generated from the training rows
-    loss_range : the range B of the loss; 1 for the 0-1 loss
-    delta : the probability that the bound fails
-    n_candidates : the number of candidates for which the bound must hold simultaneously
+    n_train : int or None, default=None
+        The number of training rows; None for ``n_validation``.
+    generated : bool, default=False
+        Whether the validation rows are generated from the training rows.
+    loss_range : float, default=1.0
+        The range B of the loss.
+    delta : float, default=0.05
+        The probability that the bound fails.
+    n_candidates : int, default=1
+        The number of candidates for which the bound must hold simultaneously.
 
     Examples
     --------
