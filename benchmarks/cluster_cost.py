@@ -1,4 +1,4 @@
-"""What a candidate costs on a cluster: the bytes that travel, and the time beside its fit.
+"""Cost of a candidate on a cluster: the bytes that are sent, and the time in addition to its fit.
 
 Run with: uv run --extra dask --extra ray python benchmarks/cluster_cost.py
 It writes results/scale/cluster.md. The clusters are local: a network adds its own time.
@@ -33,34 +33,34 @@ MODELS = {
 }
 
 
-class Weighing(ThreadingBackend):
-    """Does the work in threads, and notes what would have travelled."""
+class MeasuringBackend(ThreadingBackend):
+    """Runs tasks in threads and records the bytes that a cluster would send."""
 
     def submit(self, func, callback=None):
-        """Weigh what is asked and what is answered."""
-        (_, (job, group, _), _) = func.items[0]
-        self.job = len(cloudpickle.dumps(job))
-        self.asked.append(len(cloudpickle.dumps(group)))
+        """Record the sizes of the shared data, of a task and of its results."""
+        (_, (_, holder, _, task), _) = func.items[0]
+        self.shared = len(cloudpickle.dumps(holder))
+        self.tasks.append(len(cloudpickle.dumps(task)) / len(task.trials))
 
-        def weighed():
-            answers = func()
-            for records in answers:
-                self.answered.append(len(cloudpickle.dumps(records)) / len(records))
-            return answers
+        def measured():
+            outputs = func()
+            for _, results in outputs:
+                self.results.append(len(cloudpickle.dumps(results)) / len(results))
+            return outputs
 
-        return super().submit(weighed, callback)
+        return super().submit(measured, callback)
 
 
-def weighed(n_rows, model, grid):
-    """Return the bytes of the data with V, of a candidate, and of what comes back."""
-    backend = Weighing()
-    backend.asked, backend.answered = [], []
-    register_parallel_backend("weighing", lambda **_: backend)
+def sizes(n_rows, model, grid):
+    """Return the bytes of the data and the validation set, of a candidate, and of its result."""
+    backend = MeasuringBackend()
+    backend.tasks, backend.results = [], []
+    register_parallel_backend("measuring", lambda **_: backend)
     X, y = make_classification(n_rows, N_COLUMNS, flip_y=0.1, random_state=0)
-    with parallel_config(backend="weighing"):
+    with parallel_config(backend="measuring"):
         search = GridSearchLZO(model, grid, n_jobs=2, random_state=0, augmenter=GaussianAugmenter())
         search.fit(X, y)
-    return backend.job, max(backend.asked), max(backend.answered)
+    return backend.shared, max(backend.tasks), max(backend.results)
 
 
 @contextmanager
@@ -90,7 +90,7 @@ CLUSTERS = {
 
 
 def seconds(n_candidates):
-    """Return the seconds of a search over candidates that cost next to nothing, two workers."""
+    """Return the seconds of a search over candidates with very short fits, two workers."""
     X, y = make_classification(500, N_COLUMNS, flip_y=0.1, random_state=0)
     search = GridSearchLZO(
         DecisionTreeClassifier(max_depth=1),
@@ -102,45 +102,44 @@ def seconds(n_candidates):
     )
     started = time.perf_counter()
     search.fit(X, y)
-    return time.perf_counter() - started - search.draw_time_
+    return time.perf_counter() - started - search.augment_time_
 
 
-def beginning_and_each():
-    """Return the seconds in which a search begins, and those of each candidate."""
+def start_and_each():
+    """Return the seconds until a search starts, and those of each candidate."""
     few, many = seconds(FEW), seconds(MANY)
     each = (many - few) / (MANY - FEW)
     return few - FEW * each, each
 
 
 def main():
-    """Weigh, measure, and write the page."""
+    """Measure sizes and times, and write the page."""
     lines = [
-        "# What a candidate costs on a cluster",
+        "# Cost of a candidate on a cluster",
         "",
-        f"Bytes, {N_COLUMNS} columns, ten replicates: the data with V travel once to each worker "
-        "or machine, the rest for each candidate. The answer holds the model if it may be the best "
-        "so far.",
+        f"Bytes, {N_COLUMNS} columns, ten replicates: data and validation set are sent once to "
+        "each worker or machine, the rest for each candidate. The result includes the model.",
         "",
-        "| model | rows | data and V, once | a candidate | its answer, at most |",
+        "| model | rows | data and validation set, once | a candidate | its result, at most |",
         "|---|---|---|---|---|",
     ]
     for name, (model, grid) in MODELS.items():
         for n_rows in (1_000, 10_000):
-            cells = [f"{size:,.0f}" for size in weighed(n_rows, model, grid)]
+            cells = [f"{size:,.0f}" for size in sizes(n_rows, model, grid)]
             lines.append(f"| {name} | {n_rows:,} | {' | '.join(cells)} |")
     lines += [
         "",
-        f"Time on the wall, stumps on 500 rows with two workers, from searches over {FEW} and over "
-        f"{MANY} of them, the middle of {REPEATS} pairs after a first one that is not counted:",
+        f"Wall time, stumps on 500 rows with two workers, from searches over {FEW} and {MANY} of "
+        f"them, medians of {REPEATS} pairs after a first one that is not counted:",
         "",
-        "| backend | to begin, s | a candidate, ms |",
+        "| backend | start, s | a candidate, ms |",
         "|---|---|---|",
     ]
     for name, cluster in CLUSTERS.items():
         with cluster():
-            pairs = [beginning_and_each() for _ in range(REPEATS + 1)][1:]
-        begin, each = (statistics.median(times) for times in zip(*pairs, strict=True))
-        lines.append(f"| {name} | {begin:.1f} | {1000 * each:.1f} |")
+            pairs = [start_and_each() for _ in range(REPEATS + 1)][1:]
+        start, each = (statistics.median(times) for times in zip(*pairs, strict=True))
+        lines.append(f"| {name} | {start:.1f} | {1000 * each:.1f} |")
     PAGE.parent.mkdir(parents=True, exist_ok=True)
     PAGE.write_text("\n".join(lines) + "\n")
     print("\n".join(lines))

@@ -1,4 +1,4 @@
-"""How far the estimates of a Jensen-Shannon divergence are from the truth, where it is known.
+"""Error of the estimates of a Jensen-Shannon divergence where the true value is known.
 
 Run with: uv run python benchmarks/divergence_error.py
 It writes results/divergence/error.md.
@@ -14,7 +14,7 @@ from scipy.stats import chi, norm
 from threadpoolctl import threadpool_limits
 
 from leavezero.augment import LabelInvariantMixup
-from leavezero.divergence import jensen_shannon_augmenter, jensen_shannon_features
+from leavezero.diagnostics import jensen_shannon_augmenter, jensen_shannon_features
 
 DIMENSIONS = (1, 5, 20)
 REPEATS = {200: 20, 1000: 8, 5000: 3}
@@ -37,7 +37,7 @@ def divergence(p, q, low, high):
 
 
 def truth(case, d):
-    """Return the divergence of two laws; round ones differ by their radius alone."""
+    """Return the divergence of two distributions; scaled ones differ by their radius."""
     if case == "shift":
         return divergence(norm.pdf, norm(SHIFT).pdf, -10.0, 10.0 + SHIFT)
     if case == "scale":
@@ -46,7 +46,7 @@ def truth(case, d):
 
 
 def mixed_truth(d, alpha):
-    """Return the divergence between a round normal law and mix-ups of two of its points."""
+    """Return the divergence between a normal distribution and mix-ups of two of its points."""
     # Quantiles of the weight: the middles of equal shares of Beta(alpha, alpha).
     weights = np.random.default_rng(0).beta(alpha, alpha, 20_000)
     widths = np.quantile(np.hypot(weights, 1.0 - weights), (np.arange(400) + 0.5) / 400)
@@ -88,9 +88,9 @@ def measure_mixed():
             X = np.random.default_rng([repeat, n, d]).standard_normal((n, d))
             y = np.zeros(n, dtype=int)
             mixup = LabelInvariantMixup(alpha)
-            refitted.append(jensen_shannon_augmenter(mixup, X, y, random_state=repeat).joint.raw)
-            V = mixup.fit(X, y).sample(n, random_state=repeat)
-            naive.append(jensen_shannon_features(X, V.X, random_state=repeat).raw)
+            refitted.append(jensen_shannon_augmenter(mixup, X, y, random_state=repeat).raw)
+            generated = mixup.fit(X, y).sample(n, random_state=repeat)
+            naive.append(jensen_shannon_features(X, generated.X, random_state=repeat).raw)
         yield f"n = {n}, d = {d}, Beta({alpha:g})", mixed_truth(d, alpha), refitted, naive
 
 
@@ -101,31 +101,29 @@ def spread(values):
 def report():
     yield "# Estimates of a Jensen-Shannon divergence against the truth\n"
     yield (
-        "n rows from each of two normal laws with d columns: the second shifted by "
+        "n rows from each of two normal distributions with d columns: the second shifted by "
         f"{SHIFT:g} in one column, or {SCALE:g} times as wide in all, or the same. Mean and "
         f"standard deviation, in nats, before the floor at 0, over {REPEATS[200]}, "
         f"{REPEATS[1000]} and {REPEATS[5000]} repeats at n = 200, 1000 and 5000; the standard "
-        "error is the mean of those told; CPU seconds a call on one thread.\n"
+        "error is the mean of the estimated ones; CPU seconds per call on one thread.\n"
     )
-    yield "| case | truth | estimate | standard error | by neighbours | AUC | CPU s |"
-    yield "|---|---|---|---|---|---|---|"
+    yield "| case | truth | estimate | standard error | AUC | CPU s |"
+    yield "|---|---|---|---|---|---|"
     for case, d, n, known, found, seconds in measure_independent():
-        near = [estimate.neighbors for estimate in found if estimate.neighbors is not None]
         cells = [
             f"{case}, d = {d}, n = {n}",
             f"{known:.3f}",
             spread([estimate.raw for estimate in found]),
             f"{np.mean([estimate.standard_error for estimate in found]):.3f}",
-            spread(near) if near else "-",
             f"{np.mean([estimate.auc for estimate in found]):.3f}",
             f"{seconds:.2f}",
         ]
         yield f"| {' | '.join(cells)} |"
     yield (
         f"\nMix-ups of n normal rows, {MIXED_REPEATS} repeats: the mix-up refitted on each part of "
-        "the rows, and drawn once from all of them and then split.\n"
+        "the rows, and sampled once from all of them and then split.\n"
     )
-    yield "| case | truth | refitted | drawn once |"
+    yield "| case | truth | refitted | sampled once |"
     yield "|---|---|---|---|"
     for case, known, refitted, naive in measure_mixed():
         yield f"| {case} | {known:.3f} | {spread(refitted)} | {spread(naive)} |"

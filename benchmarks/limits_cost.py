@@ -1,7 +1,7 @@
-"""What workers of our own cost beside joblib's: 200 busy fits of 50 ms, two workers, alternating.
+"""Time of the process pool compared with joblib's: 200 fits of 50 ms, two workers, alternating.
 
 Run with: uv run python benchmarks/limits_cost.py [repeats]
-It writes results/limits/cost.md. Both ways are warm: their processes were started before.
+It writes results/limits/cost.md. The processes of both were started before.
 """
 
 import os
@@ -18,22 +18,22 @@ from leavezero.augment import GaussianAugmenter
 
 PAGE = Path(__file__).parents[1] / "results" / "limits" / "cost.md"
 N_FITS, SECONDS, N_JOBS = 200, 0.05, 2
-WAYS = {
+METHODS = {
     "joblib's workers, no limit": {},
-    "own workers, timeout": {"timeout": 600.0},
-    "own workers, timeout, memory_limit": {"timeout": 600.0, "memory_limit": "4GB"},
+    "process pool, timeout": {"timeout": 600.0},
+    "process pool, timeout, memory_limit": {"timeout": 600.0, "memory_limit": "4GB"},
 }
 TICK = os.sysconf("SC_CLK_TCK")
 
 
 class Busy(ClassifierMixin, BaseEstimator):
-    """Computes for a while, and says what it was told."""
+    """A classifier whose fit takes a fixed CPU time."""
 
     def __init__(self, number=0):
         self.number = number
 
     def fit(self, X, y):
-        """Compute for as long as it takes."""
+        """Compute for the fixed time."""
         until = time.process_time() + SECONDS
         while time.process_time() < until:
             np.sqrt(X).sum()
@@ -45,8 +45,8 @@ class Busy(ClassifierMixin, BaseEstimator):
         return self.classes_[(X[:, 0] > self.number / N_FITS).astype(int)]
 
 
-def family_seconds():
-    """Return the CPU time of this process and of all that it began, the dead ones included."""
+def process_tree_seconds():
+    """Return the CPU time of this process and of all its children, ended ones included."""
     found, known = {os.getpid()}, {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -60,58 +60,58 @@ def family_seconds():
 
 
 def seconds(search, X, y):
-    """Return the CPU time of a search, its time on the wall, and what of that was no fit."""
-    cpu, wall = family_seconds(), time.perf_counter()
+    """Return the CPU time of a search, its wall time, and the share of it without a fit."""
+    cpu, wall = process_tree_seconds(), time.perf_counter()
     search.fit(X, y)
     wall = time.perf_counter() - wall
-    time.sleep(0.5)  # workers that go say what they took when they are gone
+    time.sleep(0.5)  # the time of a worker is known when it has ended
     table = search.cv_results_
     fits = (table["mean_fit_time"] + table["mean_score_time"]).sum()
-    return family_seconds() - cpu, wall, 1 - fits / (N_JOBS * wall)
+    return process_tree_seconds() - cpu, wall, 1 - fits / (N_JOBS * wall)
 
 
 def measured(repeats):
-    """Return the times of each way, taken in turn."""
+    """Return the times of each method, taken in turn."""
     rng = np.random.default_rng(0)
     X, y = rng.random((200, 5)), rng.integers(0, 2, 200)
     params = {"augmenter": GaussianAugmenter(), "n_replicates": 2, "random_state": 0}
     params |= {"n_jobs": N_JOBS}
-    found = {way: [] for way in WAYS}
+    found = {method: [] for method in METHODS}
     for repeat in range(-1, repeats):
-        for way, limits in WAYS.items():
+        for method, limits in METHODS.items():
             numbers = range(N_FITS if repeat >= 0 else 4)
             search = GridSearchLZO(Busy(), {"number": list(numbers)}, **params, **limits)
             times = seconds(search, X, y)
             if repeat >= 0:
-                found[way].append(times)
-                print(way, *(f"{value:.3f}" for value in times), flush=True)
+                found[method].append(times)
+                print(method, *(f"{value:.3f}" for value in times), flush=True)
     return found
 
 
 def page(found, repeats, load):
     """Return the results as Markdown."""
-    base = found[next(iter(WAYS))]
+    base = found[next(iter(METHODS))]
     lines = [
-        "# Cost of workers that can be ended",
+        "# Cost of a process pool whose tasks can be ended",
         "",
         f"{N_FITS} fits of {1000 * SECONDS:.0f} ms of CPU time each, n_jobs={N_JOBS}, {repeats} "
-        "runs of each way in turn; the middle one of each. The ratios are the middle ones of the "
-        "runs, each against joblib's of the same turn. What was no fit is the share of the "
-        "workers' time on the wall in which none of them fitted or scored. The load average was "
-        f"{load:.1f} before the first run. On a busy machine the time on the wall favours our own "
-        "workers, each of which Linux gives the share of a session; look at the CPU time there.",
+        "runs of each method in turn; medians. The ratios are medians over runs, each to joblib in "
+        'the same turn. "no fit" is the share of the workers\' wall time in which none of them '
+        f"fitted or scored. The load average was {load:.1f} before the first run. On a busy "
+        "machine wall times favor the process pool, whose workers Linux schedules as sessions of "
+        "their own; use the CPU time there.",
         "",
-        "| way | CPU, s | wall, s | no fit | CPU / joblib | wall / joblib |",
+        "| method | CPU, s | wall, s | no fit | CPU / joblib | wall / joblib |",
         "|---|---|---|---|---|---|",
     ]
-    for way, times in found.items():
+    for method, times in found.items():
         cpu, wall, idle = (statistics.median(column) for column in zip(*times, strict=True))
         ratios = [
             statistics.median(one[at] / other[at] for one, other in zip(times, base, strict=True))
             for at in (0, 1)
         ]
         numbers = f"{cpu:.2f} | {wall:.2f} | {idle:.3f} | {ratios[0]:.3f} | {ratios[1]:.3f}"
-        lines.append(f"| {way} | {numbers} |")
+        lines.append(f"| {method} | {numbers} |")
     return "\n".join([*lines, ""])
 
 

@@ -1,7 +1,7 @@
-"""A search over a million rows of twenty columns: what it holds in memory, and where time goes.
+"""Memory and time of a search over a million rows of twenty columns.
 
 Run with: uv run python benchmarks/million_rows.py
-It writes results/scale/million.md. Linux only: memory is what the system says of the process.
+It writes results/scale/million.md. Linux only: memory is read from /proc.
 """
 
 import time
@@ -38,7 +38,7 @@ SEARCHES = {
 
 
 def million_rows():
-    """Return rows of two classes that overlap, neither separated by a plane."""
+    """Return two overlapping classes with a nonlinear boundary."""
     stream = np.random.default_rng(0)
     X = stream.standard_normal((N_ROWS, N_COLUMNS))
     signal = X[:, 0] + X[:, 1] * X[:, 2] + np.abs(X[:, 3]) - 0.8
@@ -46,12 +46,12 @@ def million_rows():
 
 
 def forget_peak():
-    """Let the system count the peak from here on."""
+    """Reset the peak memory of this process."""
     Path("/proc/self/clear_refs").write_text("5")
 
 
 def memory(name):
-    """Return bytes that the system knows of this process: VmRSS now, VmHWM at most so far."""
+    """Return bytes of memory of this process: VmRSS now, VmHWM at its peak."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith(f"{name}:"):
             return 1024 * int(line.split()[1])
@@ -63,14 +63,14 @@ def measured(name, search, X, y):
     without_data = memory("VmRSS") - X.nbytes - y.nbytes
     forget_peak()
     started = time.perf_counter()
-    search = clone(search).fit(X, y)  # one that goes when it is measured
+    search = clone(search).fit(X, y)  # freed when it is measured
     seconds = time.perf_counter() - started
     whole = memory("VmHWM")
     cells = [
         name,
         f"{seconds:.0f}",
-        f"{search.draw_time_:.1f}",
-        f"{search.draw_time_ / seconds:.2f}",
+        f"{search.augment_time_:.1f}",
+        f"{search.augment_time_ / seconds:.2f}",
         f"{len(search.validation_set_):,}",
         f"{(whole - without_data) / X.nbytes:.2f}",
         f"{whole / X.nbytes:.2f}",
@@ -83,18 +83,17 @@ def measured(name, search, X, y):
 def main():
     """Measure each search in turn and write the page."""
     X, y = million_rows()
-    for small in SEARCHES.values():  # so that what is imported late is there
+    for small in SEARCHES.values():  # import everything before measuring
         clone(small).fit(X[:500], y[:500])
     lines = [measured(*item, X, y) for item in SEARCHES.items()]
     page = [
         f"# A search over {N_ROWS:,} rows of {N_COLUMNS} columns",
         "",
-        f"The data are {X.nbytes:,} bytes. Memory is the most that the process held during `fit`, "
-        "as a multiple of the data: the data and what the search adds, and the whole process with "
-        "the interpreter and all libraries.",
+        f"The data have {X.nbytes:,} bytes. Memory is the peak during `fit` as a multiple of the "
+        "data: data and search, and the whole process with the interpreter and all libraries.",
         "",
-        "| search | seconds | drawing V, s | share | rows of V | data and search | process | fits "
-        "| score |",
+        "| search | seconds | generating, s | share | validation rows | data and search | process "
+        "| fits | score |",
         "|---|---|---|---|---|---|---|---|---|",
         *lines,
     ]

@@ -1,9 +1,9 @@
-"""The picture of a report that stands in the README.
+"""Screenshot of a report for the documentation.
 
     uv run --group browser python benchmarks/report_screenshot.py    # docs/images/report.png
 
 It needs Chromium. The report is what `leavezero select` writes for scikit-learn's breast cancer
-data with a few quick models; the picture is its first screen, 1200 pixels wide, in light colors.
+data with a few fast models; the image is its first screen, 1200 pixels wide, in light colors.
 """
 
 import argparse
@@ -23,18 +23,18 @@ MODELS = ("linear", "svm", "knn", "bayes", "tree")
 
 
 def main() -> None:
-    """Choose a model, write the report, and keep a picture of it."""
+    """Select a model, write the report, and save the image."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, default=Path("docs/images/report.png"))
     out = parser.parse_args().out
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
-        picture_of(report_in(Path(folder)), out)
+        save_screenshot(write_report(Path(folder)), out)
     print(f"{out}: {out.stat().st_size / 1024:.0f} KiB")
 
 
-def report_in(folder: Path) -> Path:
-    """Write a table and a report on it, and return where the report is."""
+def write_report(folder: Path) -> Path:
+    """Write a table, select a model for it, and return the path of the report."""
     data = load_breast_cancer(as_frame=True)
     names = data.target.map(dict(enumerate(data.target_names)))
     table = folder / "tumors.csv"
@@ -44,7 +44,7 @@ def report_in(folder: Path) -> Path:
     return folder / "selected" / "report.html"
 
 
-def picture_of(page: Path, out: Path) -> None:
+def save_screenshot(page: Path, out: Path) -> None:
     """Save the first screen of a page."""
     chromium = next((path for path in map(shutil.which, NAMES) if path), None)
     if chromium is None:

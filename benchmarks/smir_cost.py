@@ -1,9 +1,9 @@
-"""What 125 settings of SMIR cost together, and what landmarks cost in accuracy.
+"""Time of 125 joint fits of SMIR, and the error of landmarks.
 
     uv run python benchmarks/smir_cost.py
 
-CPU time on one thread, n = 1500, d = 20, 2 classes, 40 labels. The published way is measured on one
-setting of each width, in turn with all 25 settings of the width together, and scaled to 125.
+CPU time on one thread, n = 1500, d = 20, 2 classes, 40 labels. The published solution is measured
+on one candidate per width, in turn with all 25 joint fits of the width, and scaled to 125.
 Written to results/smir/cost.md and results/smir/nystrom.md.
 """
 
@@ -17,7 +17,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from threadpoolctl import threadpool_limits
 
 from leavezero.semi_supervised import SMIRClassifier, fit_many, held_out_scores
-from leavezero.semi_supervised._kernels import median_distance
+from leavezero.semi_supervised._smir_kernels import median_distance
 
 WIDTHS = (1 / 15, 1 / 10, 1 / 5, 1 / 2, 1.0)
 GAMMAS = (1e-7, 1e-3, 1e-1, 1e1, 1e3)
@@ -78,27 +78,27 @@ def cost():
     separate, shared = 125 * np.mean(alone), 5 * np.mean(together)
     held = 5 * np.mean(folds)
     lines = [
-        "# 125 settings of SMIR, n = 1500, 2 classes, 40 labels, CPU seconds on one thread",
+        "# 125 candidates of SMIR, n = 1500, 2 classes, 40 labels, CPU seconds on one thread",
         "",
-        "| way | measured | seconds | ratio |",
+        "| method | measured | seconds | ratio |",
         "|---|---|---|---|",
-        f"| 125 solutions, the published way | {len(alone)} solutions | {separate:.1f} | 1 |",
-        f"| 125 models together | {REPEATS} times all | {shared:.1f} | 1/{separate / shared:.1f} |",
+        f"| 125 solutions, as published | {len(alone)} solutions | {separate:.1f} | 1 |",
+        f"| 125 joint fits | {REPEATS} times all | {shared:.1f} | 1/{separate / shared:.1f} |",
         f"| their 5 folds x 4 | {REPEATS} times all | {held:.1f} | 1/{separate / held:.0f} |",
         "",
-        f"Largest difference of the scaled values at given rows: {worst:.1e}.",
+        f"Largest difference of the scaled values at training rows: {worst:.1e}.",
     ]
     write("cost", lines)
 
 
 def nystrom():
     lines = [
-        "# Landmarks against the exact solution, the default setting, n = 1797 and 2000",
+        "# Landmarks against the exact solution, default parameters, n = 1797 and 2000",
         "",
         f"Means over {DRAWS} draws of landmarks and labels: largest and mean difference of class "
-        "probabilities, rows with the same answer, error on rows without a label.",
+        "probabilities, rows with the same prediction, error on rows without a label.",
         "",
-        "| data | width | landmarks | largest | mean | same answer | error | exact error |",
+        "| data | width | landmarks | largest | mean | same prediction | error | exact error |",
         "|---|---|---|---|---|---|---|---|",
     ]
     digits = load_digits(return_X_y=True)

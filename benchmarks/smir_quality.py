@@ -1,9 +1,9 @@
-"""Error of SMIR with its default setting beside other learners from few labels.
+"""Error of SMIR with default parameters and of other learners with few labels.
 
     uv run python benchmarks/smir_quality.py
 
-20 draws of labels, the same number of each class; error on the rows without a label. Nothing is
-chosen by looking at it. Written to results/smir/quality.md.
+20 draws of labels, the same number of each class; error on the rows without a label. No
+parameter is tuned. Written to results/smir/quality.md.
 """
 
 from pathlib import Path
@@ -25,7 +25,7 @@ ALL_ROWS = {
     "the same, alpha 0.8": LabelSpreading(kernel="knn", n_neighbors=7, alpha=0.8, max_iter=1000),
     "the same, alpha 0.99": LabelSpreading(kernel="knn", n_neighbors=7, alpha=0.99, max_iter=1000),
 }
-LABELED_ROWS = {"1-NN, labelled rows": KNeighborsClassifier(1), "SVC, labelled rows": SVC()}
+LABELED_ROWS = {"1-NN, labeled rows": KNeighborsClassifier(1), "SVC, labeled rows": SVC()}
 
 
 def few_labels(y, per_class, seed):
@@ -39,10 +39,10 @@ def few_labels(y, per_class, seed):
 def errors(X, y, few):
     """Return the error of every learner on the rows without a label, in percent."""
     known, rest = few >= 0, few < 0
-    answers = [model.fit(X, few).transduction_[rest] for model in ALL_ROWS.values()]
+    predicted = [model.fit(X, few).transduction_[rest] for model in ALL_ROWS.values()]
     alone = [model.fit(X[known], y[known]) for model in LABELED_ROWS.values()]
-    answers += [model.predict(X[rest]) for model in alone]
-    return [100 * np.mean(answer != y[rest]) for answer in answers]
+    predicted += [model.predict(X[rest]) for model in alone]
+    return [100 * np.mean(labels != y[rest]) for labels in predicted]
 
 
 def main():

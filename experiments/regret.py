@@ -16,7 +16,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from experiments.model_types import ModelType, model_types
-from experiments.regret_data import MAX_TRAINING_ROWS, PARTS, TUNING, Part, Split, make_split
+from experiments.regret_data import PARTS, TUNING, Part, Split, make_split
 from experiments.regret_methods import (
     AUGMENTERS,
     MAIN_METHODS,
@@ -83,7 +83,7 @@ class RegretStudy:
             "study": "regret",
             "kind": PARTS[self.part].kind,
             "methods": list(self.methods),
-            "max training rows": MAX_TRAINING_ROWS,
+            "max training rows": PARTS[self.part].max_rows,
             "validation set": "the default of the search",
             "seed": self.seed,
         }
@@ -201,6 +201,7 @@ def _augmenters_study(part: str, data: tuple[str, ...], options: Options) -> Any
 
 
 _DATA = {name: part.data for name, part in PARTS.items()}
+_COMPARED = ("held-out", "mixed", "regression", "text", "images")  # by augmenter
 _QUICK = {"held-out": ("wine",), "regression": ("diabetes",)}
 
 REGRET = Experiment(
@@ -235,7 +236,7 @@ FINALISTS = Experiment(
 AUGMENTER_COMPARISON = Experiment(
     "augmenters",
     "Regret of the validation score alone, by augmenter",
-    data={f"augmenters-{name}": data for name, data in _DATA.items() if name != "tuning"},
+    data={f"augmenters-{name}": data for name, data in _DATA.items() if name in _COMPARED},
     quick_data={"augmenters-held-out": ("wine",)},
     study=_augmenters_study,
     report=augmenters_report,

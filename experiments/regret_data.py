@@ -52,7 +52,8 @@ MIXED = (
 )
 REGRESSION = ("diabetes", "housing_medv", "simulated_friedman")
 
-MAX_TRAINING_ROWS = 300
+MANY_ROWS = ("musk", "dna", "segment7", "mushroom", "digits", "simulated_five_classes")
+
 MAX_TEST_ROWS = 2_000
 TRAINING_SHARE = 0.7
 
@@ -64,6 +65,7 @@ class Part:
     data: tuple[str, ...]
     kind: str  # "classification", "regression", "mixed" or "text"
     n_splits: int
+    max_rows: int = 300  # for training
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -80,6 +82,7 @@ PARTS = {
     "regression": Part(REGRESSION, "regression", 5),
     "text": Part(("text",), "text", 5),
     "images": Part(("digits",), "classification", 5),
+    "many-rows": Part(MANY_ROWS, "classification", 2, max_rows=1_500),
 }
 
 
@@ -99,8 +102,8 @@ def make_split(
 ) -> Split:
     """Return a random split; features are standardized unless pipelines do that.
 
-    At most 300 rows, and at most 70 % of them, are for training, the others, at most 2,000, for
-    testing. Simulated data sets have new rows in every split.
+    At most 70 % of the rows, and no more than the part allows, are for training, the others, at
+    most 2,000, for testing. Simulated data sets have new rows in every split.
     """
     loaded = load(name, folder, seed=number)
     X, y = loaded.X, loaded.y
@@ -110,7 +113,7 @@ def make_split(
     n_rows = count_rows(X)
     train, test = train_test_split(
         np.arange(n_rows),
-        train_size=min(MAX_TRAINING_ROWS, int(TRAINING_SHARE * n_rows)),
+        train_size=min(part.max_rows, int(TRAINING_SHARE * n_rows)),
         stratify=None if is_regression else y,
         random_state=1000 * seed + number,
     )

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from joblib import parallel_config
 
 from experiments.__main__ import EXPERIMENTS, main
 from experiments.runner import Options, make_plan, read_lines, run_all, time_left
@@ -34,7 +35,8 @@ def squares(path):
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_every_run_is_one_line(tmp_path, n_jobs):
     path = tmp_path / "new" / "runs.jsonl"
-    run(path, n_jobs=n_jobs, work=lambda key: {"square": key["n"] ** 2})
+    with parallel_config(backend="threading"):
+        run(path, n_jobs=n_jobs)
     assert squares(path) == [0, 1, 4, 9, 16, 25]
 
 

@@ -1,9 +1,9 @@
-"""What unseen rows cost beside the fit and beside predicting the given rows.
+"""CPU time of leave-one-out predictions compared with that of the fit and of predict.
 
-    uv run python benchmarks/unseen_cost.py
+    uv run python benchmarks/loo_cost.py
 
-Ratios of CPU time on one thread, n = 1500, d = 20, alternating, medians over repeats; written to
-results/unseen/cost.md.
+One thread, n = 1500, d = 20; fit, predict and leave-one-out take turns, medians over repeats.
+Written to results/loo/cost.md.
 """
 
 import time
@@ -18,10 +18,10 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
-from leavezero.families import family_of
+from leavezero.leave_one_out import find_leave_one_out
 
 REPEATS = 9
-RESULTS = Path(__file__).parents[1] / "results" / "unseen"
+RESULTS = Path(__file__).parents[1] / "results" / "loo"
 MODELS = {
     "SVC, RBF": SVC(),
     "SVC, linear": SVC(kernel="linear"),
@@ -39,30 +39,30 @@ def seconds(work):
 
 
 def measure(model, X, y):
-    """Return medians over repeats of fit, predict and unseen, measured in turn."""
-    family = family_of(model)
+    """Return medians over repeats of fit, predict and leave-one-out, measured in turn."""
+    method = find_leave_one_out(model)
     times = []
     for _ in range(REPEATS):
-        fitted = []
-        fit = seconds(lambda fitted=fitted: fitted.append(model.fit(X, y)))
-        predict = seconds(lambda fitted=fitted: fitted[0].predict(X))
-        unseen = seconds(lambda fitted=fitted: family.unseen(fitted[0], X, y))
-        times.append((fit, predict, unseen))
+        fit = seconds(lambda: model.fit(X, y))
+        predict = seconds(lambda: model.predict(X))
+        loo = seconds(lambda: method.predict(model, X, y))
+        times.append((fit, predict, loo))
     return np.median(times, axis=0)
 
 
 def main():
     X, y = make_classification(1500, 20, n_informative=8, flip_y=0.1, random_state=0)
-    lines = ["| model | fit, ms | predict D, ms | unseen, ms | unseen / fit | unseen / predict |"]
+    lines = ["| model | fit, ms | predict, ms | LOO, ms | LOO / fit | LOO / predict |"]
     lines.append("|---|---|---|---|---|---|")
     with threadpool_limits(limits=1):
         for name, model in MODELS.items():
-            fit, predict, unseen = measure(model, X, y)
-            cells = [f"{1000 * t:.1f}" for t in (fit, predict, unseen)]
-            cells += [f"{unseen / fit:.2f}", f"{unseen / predict:.2f}"]
+            fit, predict, loo = measure(model, X, y)
+            cells = [f"{1000 * t:.1f}" for t in (fit, predict, loo)]
+            cells += [f"{loo / fit:.2f}", f"{loo / predict:.2f}"]
             lines.append(f"| {name} | " + " | ".join(cells) + " |")
     RESULTS.mkdir(parents=True, exist_ok=True)
-    text = "# Cost of unseen rows, n = 1500, d = 20, one thread\n\n" + "\n".join(lines) + "\n"
+    title = "# Cost of leave-one-out predictions, n = 1500, d = 20, one thread"
+    text = f"{title}\n\n" + "\n".join(lines) + "\n"
     (RESULTS / "cost.md").write_text(text)
     print(text)
 

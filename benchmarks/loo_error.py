@@ -1,7 +1,7 @@
-"""How far approximate leave-one-out is from the true one, and which of the misses are flagged.
+"""Error of approximate leave-one-out predictions, and how many large errors are flagged.
 
-Run with: uv run python benchmarks/unseen_error.py
-It fits every candidate once for each row left out and writes results/unseen/error.md.
+Run with: uv run python benchmarks/loo_error.py
+It fits every candidate once for each row left out and writes results/loo/error.md.
 """
 
 import sys
@@ -16,23 +16,18 @@ from sklearn.linear_model import ElasticNet, Lasso, LogisticRegression, PoissonR
 from sklearn.svm import SVC, SVR, LinearSVC
 from threadpoolctl import threadpool_limits
 
-from leavezero.families import Family
-from leavezero.families._glm import FAMILIES as GLMS
-from leavezero.families._linear_svm import FAMILIES as LINEAR_MACHINES
-from leavezero.families._logistic import FAMILIES as LOGISTIC
-from leavezero.families._sparse_linear import FAMILIES as SPARSE
-from leavezero.families._svm import FAMILIES as MACHINES
+from leavezero.leave_one_out import find_leave_one_out
 
 RATIOS = (0.5, 1, 2, 5, 10, 20)
 N_ROWS = (40, 60, 80)
 C = tuple(10.0**k for k in range(-3, 5))
 ALPHAS = tuple(10.0**k for k in range(-4, 2))
 WIDTHS = (0.01, 0.1, 1.0, 10.0, 100.0)  # gamma times the number of columns
-OUT = Path("results/unseen/error.md")
+OUT = Path("results/loo/error.md")
 
 
 def grids(n_columns):
-    """Yield family name, kind of target, regularization and estimator."""
+    """Yield the name of a model type, the kind of target, regularization and estimator."""
     for c in C:
         quiet = {"max_iter": 2000}
         yield "logistic, 2 classes", 2, c, LogisticRegression(C=c, **quiet)
@@ -51,11 +46,11 @@ def grids(n_columns):
         yield "Poisson", -1, alpha, PoissonRegressor(alpha=alpha, max_iter=1000)
 
 
-def make_rows(n_rows, n_columns, kind, rng):
-    """Return rows and targets: 2 or 3 classes, 0 numbers, -1 counts."""
+def make_data(n_rows, n_columns, kind, rng):
+    """Return features and targets: 2 or 3 classes, 0 a regression target, -1 counts."""
     X = rng.standard_normal((n_rows, n_columns))
     signal = X @ rng.standard_normal(n_columns) / np.sqrt(n_columns)
-    if kind >= 2 and rng.random() < 0.5:  # a bend that a plane does not follow
+    if kind >= 2 and rng.random() < 0.5:  # a curvature that linear models cannot fit
         signal = signal + 0.7 * (X[:, 0] ** 2 - 1.0)
     noisy = signal + rng.choice([0.0, 0.3, 1.0]) * rng.standard_normal(n_rows)
     if kind == 0:
@@ -66,15 +61,10 @@ def make_rows(n_rows, n_columns, kind, rng):
     return X, np.digitize(noisy, np.quantile(noisy, cuts))
 
 
-def family_for(estimator) -> Family:
-    families = (*LOGISTIC, *LINEAR_MACHINES, *MACHINES, *SPARSE, *GLMS)
-    return next(family for family in families if family.covers(estimator))
-
-
 def compare(estimator, X, y):
-    """Return the true score, ours, its standard error, the largest response error, the doubt."""
+    """Return the true score, ours, its standard error, the largest prediction error, the flag."""
     model = clone(estimator).fit(X, y)
-    unseen = family_for(model).unseen(model, X, y)
+    loo = find_leave_one_out(model).predict(model, X, y)
     others = np.arange(len(y))[:, None] != np.arange(len(y))
     fits = [clone(estimator).fit(X[kept], y[kept]) for kept in others]
     graded = "decision_function" if is_classifier(model) else "predict"
@@ -82,26 +72,32 @@ def compare(estimator, X, y):
         method: np.array([getattr(fit, method)(X[[row]])[0] for row, fit in enumerate(fits)])
         for method in ("predict", graded)
     }
-    miss = float(np.abs(true[graded] - unseen.responses[graded]).max())
+    miss = float(np.abs(true[graded] - loo.predictions[graded]).max())
     if is_classifier(model):
-        right, ours = true["predict"] == y, unseen.responses["predict"] == y
+        right, ours = true["predict"] == y, loo.predictions["predict"] == y
         share = (right.sum() + 1) / (len(y) + 2)  # a perfect score has an error too
-        return right.mean(), ours.mean(), np.sqrt(share * (1 - share) / len(y)), miss, unseen.doubt
-    losses, ours = (true["predict"] - y) ** 2, (unseen.responses["predict"] - y) ** 2
+        return (
+            right.mean(),
+            ours.mean(),
+            np.sqrt(share * (1 - share) / len(y)),
+            miss,
+            loo.unreliable,
+        )
+    losses, ours = (true["predict"] - y) ** 2, (loo.predictions["predict"] - y) ** 2
     spread = np.var(y)
     error = np.std(losses) / np.sqrt(len(y)) / spread
-    return 1 - losses.mean() / spread, 1 - ours.mean() / spread, error, miss, unseen.doubt
+    return 1 - losses.mean() / spread, 1 - ours.mean() / spread, error, miss, loo.unreliable
 
 
 def measure(repeats, seed=0):
-    """Return a record for each candidate."""
+    """Return one record per candidate."""
     records = []
     for repeat in range(repeats):
         for at, ratio in enumerate(RATIOS):
             rng = np.random.default_rng([seed, repeat, at])
             n_rows = int(rng.choice(N_ROWS))
             n_columns = max(1, round(n_rows / ratio))
-            tables = {kind: make_rows(n_rows, n_columns, kind, rng) for kind in (-1, 0, 2, 3)}
+            tables = {kind: make_data(n_rows, n_columns, kind, rng) for kind in (-1, 0, 2, 3)}
             for name, kind, strength, estimator in grids(n_columns):
                 X, y = tables[kind]
                 if kind == 2 and min(np.bincount(y)) < 4:
@@ -114,8 +110,8 @@ def off(record):
     return abs(record[3] - record[4]) > record[5] + 1e-12
 
 
-def guard_rates(records):
-    """Return for each family, and for all: candidates, misses, misses flagged, others flagged."""
+def flag_rates(records):
+    """Return by model type and for all: candidates, misses, misses flagged, others flagged."""
     groups = defaultdict(list)
     for record in records:
         groups[record[0]].append(record)
@@ -124,8 +120,8 @@ def guard_rates(records):
         missed = [record for record in group if off(record)]
         good = [record for record in group if not off(record)]
         caught = sum(record[7] is not None for record in missed)
-        alarmed = sum(record[7] is not None for record in good)
-        yield name, len(group), len(missed), caught, alarmed / max(len(good), 1)
+        false_flags = sum(record[7] is not None for record in good)
+        yield name, len(group), len(missed), caught, false_flags / max(len(good), 1)
 
 
 def table(records):
@@ -134,31 +130,31 @@ def table(records):
         strength = record[2]
         level = "below 0.05" if strength < 0.05 else "to 5" if strength < 5 else "above 5"
         groups[record[0], record[1], level].append(record)
-    yield "| family | n/d | C or alpha | mean score difference | largest response error | flagged |"
+    yield "| model type | n/d | C or alpha | mean score difference | largest error | flagged |"
     yield "|---|---|---|---|---|---|"
     for (name, ratio, level), group in sorted(groups.items()):
         gap = np.mean([abs(record[3] - record[4]) for record in group])
         plain = [record for record in group if record[7] is None]
-        believed = np.mean([abs(r[3] - r[4]) for r in plain]) if plain else np.nan
+        reliable = np.mean([abs(r[3] - r[4]) for r in plain]) if plain else np.nan
         worst = max((record[6] for record in plain), default=np.nan)
         share = 1 - len(plain) / len(group)
-        gaps = f"{gap:.3g} ({believed:.2g})"
+        gaps = f"{gap:.3g} ({reliable:.2g})"
         yield f"| {name} | {ratio} | {level} | {gaps} | {worst:.2g} | {share:.0%} |"
 
 
 def report(records, seconds):
     yield "# Approximate leave-one-out against the true one\n"
     yield (
-        f"{len(records)} candidates on made data, {min(N_ROWS)} to {max(N_ROWS)} rows, "
+        f"{len(records)} candidates on simulated data, {min(N_ROWS)} to {max(N_ROWS)} rows, "
         f"{seconds:.0f} s. The score is accuracy or R2; a miss is off by more than one standard "
-        "error of true leave-one-out's score (of a share with one hit and one miss added).\n"
+        "error of the true score (of a share with one hit and one miss added).\n"
     )
-    yield "| family | candidates | misses | misses flagged | others flagged |"
+    yield "| model type | candidates | misses | misses flagged | others flagged |"
     yield "|---|---|---|---|---|"
-    for name, number, missed, caught, alarmed in guard_rates(records):
+    for name, number, missed, caught, false_flags in flag_rates(records):
         share = f"{caught / missed:.0%}" if missed else "-"
-        yield f"| {name} | {number} | {missed} | {caught} ({share}) | {alarmed:.0%} |"
-    yield "\nIn brackets, and for the response error: of the candidates that are not flagged.\n"
+        yield f"| {name} | {number} | {missed} | {caught} ({share}) | {false_flags:.0%} |"
+    yield "\nIn brackets, and for the prediction error: of the candidates that are not flagged.\n"
     yield from table(records)
 
 
