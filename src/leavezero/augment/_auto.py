@@ -100,7 +100,7 @@ def _auto(X: Table) -> ResolvedAugmenter:
         return ResolvedAugmenter(TextAugmenter(), "X is text")
     if sparse.issparse(X):
         return ResolvedAugmenter(LabelInvariantMixup(), "X is sparse")
-    if np.ndim(X) > 2:
+    if len(getattr(X, "shape", ())) > 2:
         return ResolvedAugmenter(ImageAugmenter(np.shape(X)[1:]), "X has images")
     if not _is_complete_numeric(X):
         return ResolvedAugmenter(CopulaAugmenter(), "X has missing values or non-numeric columns")
