@@ -40,6 +40,7 @@ _KEEP_HELP = "Use this column although it identifies rows; repeatable."
 _SEP_HELP = "Separator of a text file. Default: found in its first row."
 _CHECKPOINT_HELP = "File for finished candidates; the same command then continues."
 
+_PATHS = {"table", "grid", "checkpoint", "out"}
 _Table = Annotated[Path, typer.Argument(metavar="TABLE", help=_TABLE_HELP)]
 _Target = Annotated[str | None, typer.Option(help="Column to predict; without it: list columns.")]
 _Task = Annotated[str | None, typer.Option(help=_TASK_HELP)]
@@ -216,6 +217,8 @@ def _table_options(context: typer.Context) -> "TableOptions":
 
     params: dict[str, Any] = context.params
     given = {one.name: params[one.name] for one in fields(TableOptions) if one.name in params}
+    for name in _PATHS & set(given):  # strings in the context of older releases of typer
+        given[name] = None if given[name] is None else Path(given[name])
     if given["target"] is None:
         reading = ReadOptions(given["sep"], given["decimal"], given["encoding"])
         names = quoted(open_table(given["table"], reading).names, most=100)
