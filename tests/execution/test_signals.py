@@ -66,7 +66,8 @@ def main(name, folder):
     else:
         wait_until(lambda: list(folder.glob("*.pid")))
         time.sleep(0.2)
-    code = end(pid, signal.SIGINT if name.startswith("interrupt") else signal.SIGKILL)
+    os.kill(pid, signal.SIGINT if name.startswith("interrupt") else signal.SIGKILL)
+    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     workers = [int(path.stem) for path in folder.glob("*.pid")]
     children = [int(path.read_text()) for path in folder.glob("*.pid")]
     report = {
@@ -79,19 +80,6 @@ def main(name, folder):
     for child in filter(is_running, children):  # joblib leaves what is in another session
         os.kill(child, signal.SIGKILL)
     return report
-
-
-def end(pid, signum):
-    """Send a signal until the process ends: Python loses an interrupt in a finalizer."""
-    for _ in range(10):
-        os.kill(pid, signum)
-        for _ in range(500):
-            ended, status = os.waitpid(pid, os.WNOHANG)
-            if ended:
-                return os.waitstatus_to_exitcode(status)
-            time.sleep(0.02)
-    os.kill(pid, signal.SIGKILL)
-    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
 def wait_until(condition):
