@@ -1,5 +1,6 @@
 """Cross-validate the candidates that are statistically tied with the best."""
 
+import logging
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,6 +23,8 @@ from leavezero.evaluation._evaluate import Run, fit_candidate
 from leavezero.evaluation._replicates import Replicates
 from leavezero.evaluation._scoring import SINGLE, CachedPredictions, score_model
 from leavezero.execution import limited_threads
+
+_log = logging.getLogger("leavezero")
 
 Fold = tuple[Ints, Ints]  # training rows and test rows
 
@@ -104,4 +107,5 @@ def _fold_score(run: Run, candidate: Candidate, fold: Fold) -> float:
     except Exception:
         if run.error_score == "raise":
             raise
+        _log.warning("A fold of %s failed.", candidate.params, exc_info=True)
         return np.nan

@@ -458,7 +458,7 @@ def _run(
     try:
         with config_context(**config), warnings.catch_warnings():
             warnings.resetwarnings()
-            warnings.filters[:] = filters  # type: ignore[index]
+            warnings.filters[:] = filters  # type: ignore[index]  # typed as a Sequence, is a list
             result = function(shared, task)
         kind = DONE
     except Exception as error:

@@ -123,7 +123,7 @@ def memory_in_use(pid: int) -> int:
     if STATM.exists():
         _, resident, shared, *_ = Path(f"/proc/{pid}/statm").read_text().split()
         return (int(resident) - int(shared)) * os.sysconf("SC_PAGE_SIZE")
-    import psutil  # type: ignore[import-untyped]
+    import psutil  # type: ignore[import-untyped]  # has no types
 
     try:
         return int(psutil.Process(pid).memory_full_info().uss)

@@ -232,7 +232,7 @@ class _ProcessThreads:
 # The numbers themselves are state of the process, so the count of those who limit them is, too.
 _PROCESS = _ProcessThreads()
 if hasattr(os, "register_at_fork"):  # the lock may be held by a thread that a fork does not copy
-    os.register_at_fork(after_in_child=_PROCESS.__init__)  # type: ignore[misc]
+    os.register_at_fork(after_in_child=_PROCESS.__init__)  # type: ignore[misc]  # resets it
 
 
 def _is_per_thread(library: Any) -> bool:
