@@ -13,7 +13,7 @@ from joblib import effective_n_jobs
 from experiments.data_sets import data_set_names, fetch, find_source, registry
 from experiments.diagnostics_power import DIAGNOSTICS
 from experiments.markdown import page
-from experiments.regret import AUGMENTER_COMPARISON, FINALISTS, LOO, REGRET
+from experiments.regret import AUGMENTER_COMPARISON, REGRET
 from experiments.runner import (
     Experiment,
     Line,
@@ -36,8 +36,6 @@ EXPERIMENTS = {
         TABLE5,
         SMALL,
         REGRET,
-        LOO,
-        FINALISTS,
         AUGMENTER_COMPARISON,
         DIAGNOSTICS,
     )

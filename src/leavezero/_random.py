@@ -21,11 +21,6 @@ def seed_sequence(random_state: RandomState) -> np.random.SeedSequence:
 
     An integer always gives the same root, None a new one. A generator is advanced, so that two
     calls with the same generator differ.
-
-    Examples
-    --------
-    >>> seed_sequence(7).entropy
-    7
     """
     if random_state is None:
         return np.random.SeedSequence()
@@ -47,12 +42,6 @@ def stream(root: np.random.SeedSequence, *purpose: str | int) -> np.random.Gener
 
     A purpose is a sequence of strings and integers, for example ``"replicate", 3``. Generators of
     different purposes are independent.
-
-    Examples
-    --------
-    >>> root = seed_sequence(0)
-    >>> bool(stream(root, "replicate", 1).random() == stream(root, "replicate", 1).random())
-    True
     """
     return np.random.default_rng(substream(root, *purpose))
 
@@ -69,14 +58,7 @@ def integer_seed(root: np.random.SeedSequence, *purpose: str | int) -> int:
 
 
 def stratified_folds(codes: Ints, n_folds: int, rng: np.random.Generator) -> Ints:
-    """Return a random fold of each row, with sizes that differ by at most 1 overall and per class.
-
-    Examples
-    --------
-    >>> codes = np.array([0, 0, 0, 1, 1, 1])
-    >>> np.bincount(stratified_folds(codes, 3, np.random.default_rng(0))).tolist()
-    [2, 2, 2]
-    """
+    """Return a random fold per row; sizes differ by at most 1, overall and per class."""
     shuffled = rng.permutation(len(codes))
     order = shuffled[np.argsort(codes[shuffled], kind="stable")]
     folds = np.empty(len(codes), dtype=np.intp)
@@ -88,13 +70,6 @@ def with_seed(estimator: Any, seed: int) -> Any:
     """Set every ``random_state`` of None inside an estimator to a seed, and return the estimator.
 
     Splitters that shuffle without a seed are replaced by seeded copies.
-
-    Examples
-    --------
-    >>> from sklearn.ensemble import BaggingClassifier
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> with_seed(BaggingClassifier(DecisionTreeClassifier()), 5).estimator.random_state
-    5
     """
     unset: dict[str, Any] = {}
     for name, value in estimator.get_params(deep=True).items():
@@ -108,14 +83,7 @@ def with_seed(estimator: Any, seed: int) -> Any:
 
 
 def splitter_with_seed(splitter: Any, seed: int) -> Any:
-    """Return a cross-validation splitter, a seeded copy if it shuffles without a seed.
-
-    Examples
-    --------
-    >>> from sklearn.model_selection import KFold
-    >>> splitter_with_seed(KFold(shuffle=True), 5)
-    KFold(n_splits=5, random_state=5, shuffle=True)
-    """
+    """Return a cross-validation splitter, a seeded copy if it shuffles without a seed."""
     if not _is_unseeded_splitter(splitter):
         return splitter
     seeded = copy.copy(splitter)

@@ -9,6 +9,8 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
 
 from leavezero._typing import AnyArray, Bools, Floats, Ints, Table
@@ -252,8 +254,8 @@ def _encode_pandas(series: Any, column: Column) -> Floats:
     missing = series.isna().to_numpy()
     if column.kind is ColumnKind.CATEGORY:
         return _positions(series.tolist(), missing, column)
-    if column.kind is ColumnKind.TIME:
-        numbers = series.to_numpy(dtype=_time_code(column.dtype)).view(np.int64).astype(np.float64)
+    if column.kind is ColumnKind.TIME:  # the base of a dtype has no time zone
+        numbers = series.to_numpy(dtype=column.dtype.base).view(np.int64).astype(np.float64)
     else:
         numbers = series.to_numpy(dtype=np.float64, na_value=np.nan)
     return np.where(missing, np.nan, numbers)
@@ -268,7 +270,7 @@ def _decode_pandas(numbers: Floats, column: Column) -> Any:
     if column.kind is ColumnKind.TIME:
         ticks = _clip(np.rint(np.nan_to_num(numbers)), np.int64).astype(np.int64)
         ticks[missing] = np.iinfo(np.int64).min  # NaT
-        times = pd.Series(ticks.view(_time_code(column.dtype)))
+        times = pd.Series(ticks.view(column.dtype.base))
         zone = getattr(column.dtype, "tz", None)
         return times if zone is None else times.dt.tz_localize("UTC").dt.tz_convert(zone)
     if column.kind is ColumnKind.INTEGER:
@@ -368,13 +370,6 @@ def _values_at(numbers: Floats, missing: Bools, column: Column, absent: Any) -> 
     return values
 
 
-def _time_code(dtype: Any) -> str:
-    """Return NumPy's code of a pandas time dtype, without its time zone."""
-    kind = "M8" if dtype.kind == "M" else "m8"
-    unit = getattr(dtype, "unit", None) or np.datetime_data(dtype)[0]
-    return f"{kind}[{unit}]"
-
-
 _MAX_CATEGORIES = 30  # per column; the rarer ones share one feature
 
 
@@ -397,12 +392,10 @@ class Featurizer:
         self._codec = TableCodec.of(X)
         cells = self._codec.encode(X)
         self._categorical = self._codec.categorical
-        numbers = cells[:, ~self._categorical]
-        self._with_missing = np.isnan(numbers).any(axis=0)
-        self._medians = np.zeros(numbers.shape[1])
-        known = ~np.isnan(numbers).all(axis=0)
-        self._medians[known] = np.nanmedian(numbers[:, known], axis=0)
-        self._scaler = StandardScaler().fit(self._imputed(numbers)) if numbers.shape[1] else None
+        if not self._categorical.all():
+            imputer = SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)
+            self._scaler = make_pipeline(imputer, StandardScaler())
+            self._scaler.fit(cells[:, ~self._categorical])
         if self._categorical.any():
             self._encoder = OneHotEncoder(
                 handle_unknown="infrequent_if_exist",
@@ -417,8 +410,8 @@ class Featurizer:
             return self._whole.transform(X)
         cells = self._codec.encode(_as_matrix(X))
         parts: list[Floats] = []
-        if self._scaler is not None:
-            parts.append(self._scaler.transform(self._imputed(cells[:, ~self._categorical])))
+        if not self._categorical.all():
+            parts.append(self._scaler.transform(cells[:, ~self._categorical]))
         if self._categorical.any():
             one_hot = self._encoder.transform(self._categories(cells))
             parts.append(one_hot / np.sqrt(2))  # the distance of two categories is 1
@@ -427,12 +420,6 @@ class Featurizer:
     def _categories(self, cells: Floats) -> Floats:
         """Return positions of categories; a missing value is a category of its own."""
         return np.nan_to_num(cells[:, self._categorical], nan=-1.0)
-
-    def _imputed(self, numbers: Floats) -> Floats:
-        """Replace missing values by medians, and append a flag per column that has any."""
-        missing = np.isnan(numbers)
-        filled = np.where(missing, self._medians, numbers)
-        return np.hstack([filled, missing[:, self._with_missing].astype(np.float64)])
 
 
 def _as_matrix(X: Table) -> Table:

@@ -11,6 +11,8 @@ from sklearn.tree import DecisionTreeClassifier
 from leavezero.augment import (
     AugmenterUnion,
     CopulaAugmenter,
+    ForestAugmenter,
+    GaussianMixtureAugmenter,
     ImageAugmenter,
     LabelInvariantMixup,
     PseudoLabeled,
@@ -21,7 +23,6 @@ from leavezero.augment import (
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))
 Y = np.tile([0, 1], 30)
-TWO_TYPES = {GaussianNB, DecisionTreeClassifier}
 
 
 @pytest.mark.parametrize(
@@ -31,10 +32,10 @@ TWO_TYPES = {GaussianNB, DecisionTreeClassifier}
         (X.tolist(), Y, AugmenterUnion, "X is numeric and complete"),
         (X, X[:, 0], AugmenterUnion, "X is numeric and complete"),
         (X, np.column_stack([Y, Y]), AugmenterUnion, "X is numeric and complete"),
-        (np.where(X > 1, np.nan, X), Y, CopulaAugmenter, "missing values or non-numeric"),
-        (pd.DataFrame({"a": ["x", "y"] * 30}), Y, CopulaAugmenter, "non-numeric columns"),
-        (np.array([["x", "1"], ["y", "2"]] * 30), Y, CopulaAugmenter, "non-numeric columns"),
-        (np.array([[1.0, None], [2.0, 3.0]] * 30), Y, CopulaAugmenter, "missing values"),
+        (np.where(X > 1, np.nan, X), Y, AugmenterUnion, "missing values or non-numeric"),
+        (pd.DataFrame({"a": ["x", "y"] * 30}), Y, AugmenterUnion, "non-numeric columns"),
+        (np.array([["x", "1"], ["y", "2"]] * 30), Y, AugmenterUnion, "non-numeric columns"),
+        (np.array([[1.0, None], [2.0, 3.0]] * 30), Y, AugmenterUnion, "missing values"),
         (sparse.csr_matrix(X), Y, LabelInvariantMixup, "X is sparse"),
         (["a b"] * 60, Y, TextAugmenter, "X is text"),
         (RNG.random((60, 4, 4)), Y, ImageAugmenter, "X has images"),
@@ -47,12 +48,6 @@ def test_auto_depends_on_the_data(X, y, kind, reason):
     resolved.augmenter.fit(X, y).sample(5, random_state=0)
 
 
-def test_auto_does_not_depend_on_the_candidates_of_numeric_tables():
-    for types in ((), {RandomForestClassifier}, TWO_TYPES):
-        resolved = resolve_augmenter("auto", X, Y, candidate_types=types)
-        assert isinstance(resolved.augmenter, AugmenterUnion)
-
-
 @pytest.mark.parametrize("table", [["a b", "a c"] * 30, RNG.random((60, 4, 4)), X])
 def test_auto_generates_any_kind_of_table_from_pseudo_labels(table):
     few = np.where(np.arange(60) < 20, Y, -1)
@@ -61,29 +56,21 @@ def test_auto_generates_any_kind_of_table_from_pseudo_labels(table):
     assert len(augmenter.fit(table, few).sample(10, random_state=0)) == 10
 
 
-def categorical(n_categorical, n_numeric):
-    words = {f"w{i}": RNG.choice(["a", "b", "c"], 60) for i in range(n_categorical)}
-    numbers = {f"x{i}": RNG.normal(size=60) for i in range(n_numeric)}
-    return pd.DataFrame(words | numbers)
-
-
 @pytest.mark.parametrize(
-    ("X", "y", "options"),
+    ("X", "kinds"),
     [
-        (categorical(1, 1), Y, {}),
-        (categorical(0, 3), Y, {}),
-        (categorical(3, 0), Y, {"candidate_types": {GaussianNB}}),
-        (categorical(3, 0), Y, {"groups": np.arange(60) // 2}),
-        (categorical(3, 0), X[:, 0], {}),
+        (X, [GaussianMixtureAugmenter, CopulaAugmenter, ForestAugmenter]),
+        (np.where(X > 1, np.nan, X), [CopulaAugmenter, ForestAugmenter]),
+        (pd.DataFrame({"a": ["x", "y"] * 30, "b": X[:, 0]}), [CopulaAugmenter, ForestAugmenter]),
     ],
-    ids=["half categorical", "numeric", "one candidate type", "groups", "regression"],
+    ids=["numeric", "missing values", "categories"],
 )
-def test_mixup_is_added_only_for_mostly_categorical_tables_and_several_types(X, y, options):
-    both = resolve_augmenter("auto", categorical(3, 2), Y, candidate_types=TWO_TYPES)
-    assert [type(a) for a in both.augmenter.augmenters] == [CopulaAugmenter, LabelInvariantMixup]
-    assert both.reason == "most columns of X are categorical"
-    other = resolve_augmenter("auto", X, y, **({"candidate_types": TWO_TYPES} | options)).augmenter
-    assert LabelInvariantMixup not in map(type, getattr(other, "augmenters", [other]))
+def test_auto_is_a_union_for_tables(X, kinds):
+    """It does not depend on the candidates, the target or the share of categorical columns."""
+    for types in ((), {RandomForestClassifier}, {GaussianNB, DecisionTreeClassifier}):
+        for y in (Y, RNG.normal(size=60)):
+            union = resolve_augmenter("auto", X, y, candidate_types=types).augmenter
+            assert [type(one) for one in union.augmenters] == kinds
 
 
 @pytest.mark.parametrize("augmenter", ["mixup", None, object()])

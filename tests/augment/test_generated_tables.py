@@ -10,6 +10,7 @@ from scipy import sparse
 from leavezero._tables import TableCodec
 from leavezero.augment import (
     CopulaAugmenter,
+    ForestAugmenter,
     GaussianAugmenter,
     GaussianMixtureAugmenter,
     LabelInvariantMixup,
@@ -17,7 +18,7 @@ from leavezero.augment import (
     OrthogonalTransform,
 )
 
-MIXED = [LabelInvariantMixup(), NeighborMixup(), CopulaAugmenter()]
+MIXED = [LabelInvariantMixup(), NeighborMixup(), CopulaAugmenter(), ForestAugmenter()]
 
 
 def table(seed, n_rows=200):

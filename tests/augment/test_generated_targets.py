@@ -5,6 +5,7 @@ import pytest
 
 from leavezero.augment import (
     CopulaAugmenter,
+    ForestAugmenter,
     GaussianAugmenter,
     GaussianMixtureAugmenter,
     LabelInvariantMixup,
@@ -17,6 +18,7 @@ JOINT = [
     GaussianAugmenter(),
     GaussianMixtureAugmenter(random_state=0),
 ]
+OTHERS = [ForestAugmenter(random_state=0), SoftLabeled(LabelInvariantMixup())]
 
 
 @pytest.mark.parametrize("augmenter", JOINT, ids=repr)
@@ -28,7 +30,7 @@ def test_the_correlation_of_features_and_target_is_kept(augmenter, rng):
     assert generated == pytest.approx(training, abs=0.08)
 
 
-@pytest.mark.parametrize("augmenter", [*JOINT, SoftLabeled(LabelInvariantMixup())], ids=repr)
+@pytest.mark.parametrize("augmenter", [*JOINT, *OTHERS], ids=repr)
 def test_natural_bounds_are_kept(augmenter, rng):
     """Columns and targets without negative values stay so; proportions stay below one."""
     X = np.column_stack([np.exp(1.5 * rng.normal(size=(150, 2))), rng.random(150)])

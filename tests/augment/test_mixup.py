@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leavezero import LabelInvariantMixup
-from leavezero.augment._table_augmenter import quotas, weighted_rows
+from leavezero.augment._augmenter import quotas, weighted_rows
 from leavezero.exceptions import SmallClassWarning
 from leavezero.testing import check_augmenter
 

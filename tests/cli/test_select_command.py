@@ -2,7 +2,6 @@
 
 import json
 import re
-import shlex
 
 import numpy as np
 import pandas as pd
@@ -88,12 +87,6 @@ def test_a_selection_writes_model_report_and_metadata(run):
     assert len(results) == 13
     assert results["selected"].tolist() == [True] + [False] * 12
     metadata = json.loads((out / "run.json").read_text())
-    assert shlex.split(metadata["command"])[:4] == [
-        "leavezero",
-        "select",
-        f"{directory}/train.csv",
-        "--target",
-    ]
     assert len(metadata["table"]["sha256"]) == 64
     assert set(metadata["table"]["dropped"]) == {"id", "gone"}
     assert metadata["best"]["score"] == pytest.approx(results["score"].iloc[0])
@@ -122,7 +115,7 @@ def test_results_are_the_same_for_the_same_seed_and_on_stdout_with_json(tmp_path
 @pytest.mark.parametrize("task", list(MODELS))
 def test_every_model_is_saved_and_loaded_with_the_same_predictions(task, tmp_path):
     """All types in built-in models are known, so that none has to be trusted by name."""
-    frame = table(60).assign(text=[f"a text with word{at} in it" for at in range(60)])
+    frame = table(60).assign(text=[f"a b c {at}" for at in range(60)])
     frame["y"] = np.random.default_rng(1).normal(size=60)
     frame.to_csv(tmp_path / "a.csv", index=False)
     target = "y" if task == "regression" else "kind"
@@ -239,7 +232,10 @@ def test_a_terminal_shows_progress(tmp_path, monkeypatch):
         (["none.csv", "--target", "y"], "TABLE must be a file; 'none.csv' does not exist."),
         (["a.csv"], "--target is required. Columns of a.csv: 'id', '<script>alert(1)</script>'"),
         (["a.csv", "--target", "knd"], "got 'knd'. Did you mean 'kind'?"),
-        (["a.csv", "--target", "kind", "--cv-finalists", "0"], "--cv-finalists must be a positive"),
+        (
+            ["a.csv", "--target", "kind", "--cv-finalists", "x"],
+            "--cv-finalists must be auto, all",
+        ),
         (["a.csv", "--target", "kind", "--jobs", "0"], "--jobs must be a positive number"),
         (["a.csv", "--target", "kind", "--seed", f"{2**32}"], "Invalid value for '--seed'"),
         (

@@ -27,7 +27,7 @@ from leavezero.diagnostics import (
     severity,
 )
 
-CODES = [f"LZ{number:02}" for number in range(1, 13)]
+CODES = [f"LZ{number:02}" for number in range(1, 14)]
 
 
 def two_normal_classes(n_rows=120, n_columns=3, seed=0):
@@ -52,7 +52,7 @@ def make_scores(scores=(0.7, 0.9, 0.8), **changes):
         "splits": np.tile(scores[:, None], 4),
         "resampled": np.tile(scores[:, None], 50),
         "validation": scores,
-        "loo": np.full(len(scores), np.nan),
+        "held_out": np.full(len(scores), np.nan),
         "by_component": None,
         "best": best,
         "tied": (best,),
@@ -158,16 +158,16 @@ def test_stability_warns_if_the_best_candidate_is_seldom_first(rng):
 
 def test_rank_agreement_of_scores_and_of_components():
     scores = np.array([0.7, 0.9, 0.8])
-    assert run_on_scores("LZ06", loo=scores).level == "ok"
-    opposite = run_on_scores("LZ06", loo=1 - scores)
+    assert run_on_scores("LZ06", held_out=scores).level == "ok"
+    opposite = run_on_scores("LZ06", held_out=1 - scores)
     assert (opposite.level, opposite.advice) == (
         "note",
         "Cross-validate the best candidates: cv_finalists=5.",
     )
-    assert run_on_scores("LZ06", loo=1 - scores, cross_validated=True).advice is None
+    assert run_on_scores("LZ06", held_out=1 - scores, cross_validated=True).advice is None
     components = run_on_scores("LZ06", by_component=np.stack([scores, 1 - scores]))
     assert "augmenters of the union (lowest) -1.00" in components.message
-    assert run_on_scores("LZ06", loo=np.full(3, 0.5)).level == "not applicable"
+    assert run_on_scores("LZ06", held_out=np.full(3, 0.5)).level == "not applicable"
 
 
 def test_boundary_of_the_grid_is_noted_unless_an_inner_candidate_is_tied():
@@ -254,6 +254,28 @@ def test_label_models_of_the_type_of_the_best_model_are_noted():
     assert (run("LZ12", inputs).level, run("LZ12", inputs).value) == ("note", 1.0)
     assert run("LZ12", replace(inputs, winner=MLPClassifier())).level == "ok"
     assert run("LZ12", replace(inputs, winner=None)).level == "not applicable"
+
+
+def test_level_of_held_out_scores():
+    """A warning if no candidate has one, a note if the best has none."""
+    none, all_known = np.full(3, np.nan), np.array([0.6, 0.8, 0.7])
+    for held_out, level, share, part in (
+        (none, "warning", 0.0, "No candidate has a held-out score"),
+        (np.array([0.6, np.nan, 0.7]), "note", 2 / 3, "The best candidate has no held-out score"),
+        (np.array([np.nan, 0.8, np.nan]), "ok", 1 / 3, "has a held-out score of 0.8"),
+        (all_known, "ok", 1.0, "on the generated validation set is 0.9"),
+    ):
+        check = run("LZ13", make_inputs(candidates=make_scores(held_out=held_out)))
+        assert (check.level, check.value) == (level, pytest.approx(share))
+        assert part in check.message
+        assert (check.advice is not None) == (level == "warning")
+
+
+def test_held_out_scores_are_needed_only_with_a_generated_validation_set():
+    assert run_on_scores("LZ13").level == "not applicable"
+    X, y = two_normal_classes(60)
+    fixed = make_inputs(FixedValidationSet(X, y), candidates=make_scores())
+    assert run("LZ13", fixed).message == "The validation set was given."
 
 
 def test_repeated_rows_have_no_leakage_ratio():

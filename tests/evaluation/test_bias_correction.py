@@ -1,8 +1,17 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.datasets import make_moons, make_multilabel_classification
+from sklearn.datasets import (
+    make_friedman1,
+    make_moons,
+    make_multilabel_classification,
+    make_regression,
+)
+from sklearn.ensemble import GradientBoostingRegressor
+from sklearn.linear_model import Lasso, LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
@@ -23,14 +32,15 @@ from leavezero.semi_supervised import SMIRClassifier
 ACCURACY = resolve_metric("accuracy", "test")
 
 
-def references_of(predictions, bias):
-    return PairedScores(np.zeros(len(bias)), np.asarray(bias), predictions)
+def references_of(predictions, bias, noise=1e-3):
+    n_models = len(bias)
+    return PairedScores(np.zeros(n_models), np.asarray(bias), np.full(n_models, noise), predictions)
 
 
 def unknown(predictions):
-    """Return models with a validation score of 0 and no LOO score."""
-    n_models = predictions.shape[1]
-    return PairedScores(np.zeros(n_models), np.full(n_models, np.nan), predictions)
+    """Return models with a validation score of 0 and no held-out score."""
+    nan = np.full(predictions.shape[1], np.nan)
+    return PairedScores(np.zeros(len(nan)), nan, nan, predictions)
 
 
 def test_distance_of_labels_is_the_share_that_differ():
@@ -57,33 +67,82 @@ def test_bias_that_all_known_models_have_is_that_of_every_model(seed, bias):
 
 
 def test_model_with_the_predictions_of_a_known_one_has_its_bias():
-    """Up to the noise of a LOO score: it is nearer to that bias than the mean is."""
+    """Up to the noise of a held-out score: it is nearer to that bias than the mean is."""
     rng = np.random.default_rng(0)
     predictions, bias = rng.integers(2, size=(500, 6)), rng.normal(size=6)
     found = interpolate_bias(unknown(predictions), references_of(predictions, bias))
     assert np.all(np.abs(found - bias) < np.abs(bias.mean() - bias))
 
 
-def test_loo_scores_have_more_weight_with_more_rows():
-    """Their noise variance is inversely proportional to the number of rows."""
+def test_held_out_scores_have_more_weight_with_less_noise():
     rng = np.random.default_rng(1)
-    predictions, loo = rng.integers(2, size=(500, 6)), rng.random(6)
-    models = [PairedScores(np.zeros(6), loo, predictions, n_rows=n) for n in (30, 300, 30_000)]
-    distance = [np.abs(interpolate_bias(one) - loo).max() for one in models]
-    assert distance[0] > 2 * distance[1]
+    predictions, held_out = rng.integers(2, size=(500, 6)), rng.random(6)
+    models = [references_of(predictions, held_out, noise) for noise in (0.1, 1e-3, 1e-6)]
+    distance = [np.abs(interpolate_bias(one) - held_out).max() for one in models]
+    assert distance[0] > 2 * distance[1] > 4 * distance[2]
     assert distance[2] < 0.01
 
 
+@st.composite
+def paired_scores(draw):
+    """Return some models with a held-out score and some without."""
+    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
+    n_models = draw(st.integers(3, 8))
+    validation = rng.random(n_models)
+    held_out = validation + rng.normal(scale=draw(st.sampled_from([1e-3, 0.3])), size=n_models)
+    held_out[rng.random(n_models) < 0.3] = np.nan
+    variance = rng.uniform(1e-4, 1e-2, size=n_models)
+    return PairedScores(validation, held_out, variance, rng.integers(3, size=(100, n_models)))
+
+
+@given(paired_scores(), st.randoms(use_true_random=False))
+def test_scores_do_not_depend_on_the_order_of_models(models, random):
+    order = list(range(len(models.validation)))
+    random.shuffle(order)
+    fields = (models.validation, models.held_out, models.variance)
+    moved = PairedScores(*(f[order] for f in fields), models.predictions[:, order])
+    expected = interpolate_bias(models)[order]
+    np.testing.assert_allclose(interpolate_bias(moved), expected, rtol=1e-7, atol=1e-9)
+
+
+@given(paired_scores(), st.sampled_from([1e-6, 0.1, 1e5]), st.floats(-5, 5))
+def test_scores_scale_with_the_metric(models, factor, shift):
+    """In another unit, and relative to another zero, the correction is the same."""
+    scaled = PairedScores(
+        factor * (models.validation + shift),
+        factor * (models.held_out + shift),
+        factor**2 * models.variance,
+        models.predictions,
+    )
+    expected = factor * (interpolate_bias(models) + shift)
+    np.testing.assert_allclose(interpolate_bias(scaled), expected, rtol=1e-6, atol=1e-8 * factor)
+
+
+@given(paired_scores())
+def test_exact_held_out_scores_are_the_scores(models):
+    exact = replace(models, variance=np.full(len(models.validation), 1e-12))
+    known = np.isfinite(exact.held_out)
+    found = interpolate_bias(exact)[known]
+    np.testing.assert_allclose(found, exact.held_out[known], atol=1e-4)
+
+
+def test_score_without_an_error_has_noise():
+    """A variance of zero becomes the lowest other one, an unknown one the median."""
+    found = bias_correction._positive(np.array([0.0, 1e-4, 2.0, np.nan]), np.zeros(4))
+    np.testing.assert_allclose(found, [1e-4, 1e-4, 2.0, (1e-4 + 2.0) / 2])
+
+
 def test_scores_without_comparable_predictions_are_shifted_by_the_mean_bias(make_run, noise):
+    """Unless they have a held-out score, which is used as it is."""
     run = make_run(*noise)
     validation, loo = np.array([0.9, 0.8, 0.5]), np.array([0.7, 0.7, np.nan])
-    found = combine(validation, loo, None, ACCURACY, run.replicates, run.y)
-    np.testing.assert_allclose(found, [0.725, 0.675, 0.35])
+    found = combine(validation, loo, loo, None, ACCURACY, run.replicates, run.y)
+    np.testing.assert_allclose(found, [0.7, 0.7, 0.35])
 
 
 def test_scores_without_any_loo_score_stay(make_run, noise):
-    run, validation = make_run(*noise), np.array([0.9, 0.8])
-    found = combine(validation, np.full(2, np.nan), None, ACCURACY, run.replicates, run.y)
+    run, validation, nan = make_run(*noise), np.array([0.9, 0.8]), np.full(2, np.nan)
+    found = combine(validation, nan, nan, None, ACCURACY, run.replicates, run.y)
     np.testing.assert_array_equal(found, validation)
 
 
@@ -106,6 +165,44 @@ def test_scores_outside_the_range_of_the_metric_move_together(scores, expected):
     np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
+# Whole searches
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_held_out_scores_decide_where_validation_scores_are_worthless(seed):
+    """Without noise in the target, the error on generated rows is that of the generator."""
+    X, y = make_regression(200, 5, noise=0.5, random_state=seed)
+    grid, scoring = {"alpha": [0.01, 0.1, 1, 10, 100]}, "neg_mean_squared_error"
+    search = GridSearchLZO(Lasso(), grid, scoring=scoring, random_state=0).fit(X, y)
+    folds = GridSearchCV(Lasso(), grid, scoring=scoring).fit(X, y)
+    assert search.cv_results_["mean_validation_score"].max() < 1000 * folds.best_score_
+    assert search.best_params_ == folds.best_params_
+    assert search.best_score_ == pytest.approx(folds.best_score_, rel=0.1)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_score_is_near_chance_on_noise_with_more_columns_than_rows(seed):
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(150, 300)), rng.integers(2, size=150)
+    grid = {"C": [0.01, 0.1, 1, 10]}
+    search = GridSearchLZO(LogisticRegression(), grid, random_state=0).fit(X, y)
+    assert search.cv_results_["mean_validation_score"].max() > 0.8
+    assert search.best_score_ == pytest.approx(0.5, abs=0.12)
+
+
+def test_boosting_is_selected_as_well_as_by_cross_validation():
+    (X, y), (X_test, y_test) = (
+        make_friedman1(n, noise=1.0, random_state=n) for n in (250, 2000)
+    )  # fmt: skip
+    grid = {"learning_rate": [0.03, 0.1, 0.3], "max_depth": [1, 2, 4]}
+    model = GradientBoostingRegressor(n_estimators=60, random_state=0)
+    search = GridSearchLZO(model, grid, random_state=0).fit(X, y)
+    folds = GridSearchCV(model, grid).fit(X, y)
+    assert search.n_fits_ == 9 + 15
+    assert search.score(X_test, y_test) > folds.score(X_test, y_test) - 0.03
+
+
+@pytest.mark.filterwarnings("ignore::leavezero.exceptions.SmallClassWarning")
 @pytest.mark.parametrize("n_labels", [10, 40])
 def test_loo_scores_have_less_weight_with_few_labels(n_labels, monkeypatch):
     """With n labels, validation scores determine 10 / (n + 10) of the differences."""
@@ -143,6 +240,7 @@ def test_no_score_exceeds_a_perfect_one(scoring):
     assert search.cv_results_["high_test_score"].max() <= highest
 
 
+@pytest.mark.filterwarnings("ignore::leavezero.exceptions.SmallClassWarning")
 def test_no_proportion_is_negative(rng):
     """Not even with fifty classes that are independent of the features."""
     X, y = rng.normal(size=(150, 5)), np.repeat(np.arange(50), 3)
@@ -164,6 +262,7 @@ def test_candidate_without_comparable_predictions_does_not_exceed_a_perfect_scor
     assert scores.max() == 1.0
 
 
+@pytest.mark.filterwarnings("ignore::leavezero.exceptions.SmallClassWarning")
 def test_multilabel_models_are_compared():
     X, y = make_multilabel_classification(150, n_classes=4, random_state=0)
     grid = {"n_neighbors": [1, 5, 15]}

@@ -9,14 +9,11 @@ from leavezero import AugmenterUnion, CopulaAugmenter, LabelInvariantMixup
 from leavezero._random import seed_sequence
 from leavezero.evaluation import (
     CheckpointedResults,
-    Finalists,
     HighestScore,
-    make_folds,
     permutation_scores,
     search_identity,
     select,
 )
-from leavezero.evaluation._cv_finalists import fold_scores
 from leavezero.execution import Checkpoint, OpenCheckpoint
 
 ROOT = seed_sequence(0)
@@ -63,59 +60,6 @@ def test_scores_by_component(make_run, evaluate_all, iris):
     results = evaluate_all(run, DecisionTreeClassifier(), DEPTHS)[0].results
     scores = select(run, results, HighestScore(), ROOT).scores
     np.testing.assert_allclose(scores.by_component.mean(axis=0), scores.validation, atol=1e-6)
-
-
-# Cross-validation of finalists
-
-
-@pytest.mark.parametrize("groups", [None, np.arange(30) // 3])
-@pytest.mark.parametrize("is_classification", [True, False])
-def test_folds(groups, is_classification):
-    y = np.repeat([0, 1], 15) if is_classification else np.linspace(0, 1, 30)
-    options = {"is_classification": is_classification, "seed": 0, "owner": "test"}
-    folds = make_folds(3, y, groups, None, **options)
-    assert sorted(np.concatenate([test for _, test in folds])) == list(range(30))
-    for train, test in folds:
-        assert groups is None or not set(groups[train]) & set(groups[test])
-        assert not is_classification or abs(y[test].mean() - 0.5) < 0.2
-    again = make_folds(3, y, groups, None, **options)
-    assert all(np.array_equal(a[1], b[1]) for a, b in zip(folds, again, strict=True))
-
-
-def test_unlabeled_rows_are_in_every_training_part():
-    y, labeled = np.array([0, 1, -1, 0, 1, -1]), np.array([0, 1, 3, 4])
-    folds = make_folds(5, y, None, labeled, is_classification=True, seed=0, owner="test")
-    assert len(folds) == 2  # the smallest class has two labels
-    for train, test in folds:
-        assert {2, 5} <= set(train)
-        assert not {2, 5} & set(test)
-
-
-@pytest.mark.parametrize("cv", [1, 0, 100, "five", []])
-def test_invalid_cv(cv):
-    with pytest.raises(ValueError, match="cv of test must"):
-        make_folds(cv, np.arange(6) % 2, None, None, is_classification=True, seed=0, owner="test")
-
-
-def test_finalists_are_selected_by_the_mean_of_both_scores(make_run, evaluate_all, two_classes):
-    X, y = two_classes
-    run = make_run(X, y)
-    results = evaluate_all(run, DecisionTreeClassifier(), DEPTHS)[0].results
-    folds = make_folds(4, y, None, None, is_classification=True, seed=0, owner="test")
-    before = select(run, results, HighestScore(), ROOT)
-    found = select(run, results, HighestScore(), ROOT, finalists=Finalists(2, folds))
-    tied = list(before.selection.tied[:2])
-    assert found.n_cv_fits == 4 * len(tied)
-    candidates = [results[row].trial.candidate for row in tied]
-    expected = fold_scores(run, candidates, folds, None).mean(axis=1)
-    np.testing.assert_array_equal(found.table["mean_cv_score"][tied], expected)
-    others = np.setdiff1d(np.arange(4), tied)
-    assert np.all(np.isnan(found.table["mean_cv_score"][others]))
-    both = (before.table["mean_test_score"][tied] + expected) / 2
-    np.testing.assert_allclose(found.table["mean_test_score"][tied], both)
-    assert found.selection.index == tied[int(np.argmax(both))]
-    moved = found.table["mean_test_score"] - before.table["mean_test_score"]
-    np.testing.assert_allclose(moved[others], moved[tied].mean())
 
 
 # Permuted targets

@@ -6,7 +6,9 @@ import sqlite3
 import subprocess
 import sys
 import warnings
+import zlib
 from contextlib import nullcontext, suppress
+from itertools import count
 
 import numpy as np
 import pytest
@@ -217,7 +219,7 @@ def test_damaged_tables_raise(path, statement):
 @pytest.mark.parametrize("body", [b'{"array": 0}', b"[", b'{"dict": 1}', b"[" * 10**5, b"\xff"])
 def test_results_with_a_digest_but_without_sense_are_dropped(path, body, monkeypatch):
     with opened(path) as checkpoint:
-        monkeypatch.setattr(_checkpoint, "_encode", lambda result: (body, b""))
+        monkeypatch.setattr(_checkpoint, "_encode", lambda result: (body, zlib.compress(b"")))
         checkpoint.save({"task": 1})
     with pytest.warns(UserWarning, match="damaged"):
         assert read(path) == {}
@@ -331,3 +333,27 @@ def test_full_disk_keeps_what_was_saved(path):
             checkpoint.save({"second": 2, "third": "a" * 100_000})
         assert checkpoint.load() == {"first": 1}
     assert read(path) == {"first": 1}
+
+
+def test_interrupts_while_saving_are_raised(path):
+    """In whichever function they arrive; some libraries lose those in ``__del__``."""
+
+    def interrupt(frame, event, argument):
+        nonlocal n_left
+        n_left -= event == "call"
+        if n_left == 0:
+            raise KeyboardInterrupt  # which also ends the profiling
+
+    with opened(path) as checkpoint:
+        for number in count(1):
+            n_left = number
+            sys.setprofile(interrupt)
+            try:
+                checkpoint.save({"task": RESULTS["task 3"]})
+                break
+            except KeyboardInterrupt:
+                continue
+            finally:
+                sys.setprofile(None)
+    assert number > 10
+    assert n_left > 0  # the last call ended without an interrupt

@@ -1,5 +1,6 @@
 """Digests: equal for equal content, different for everything else."""
 
+import copy
 import functools
 from collections import OrderedDict
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from scipy import sparse
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC, LinearSVC
 
-from leavezero.execution import digest
+from leavezero.execution import data_seed, digest
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.binary()
 values = st.recursive(
@@ -111,3 +112,44 @@ def test_values_without_a_digest_raise():
         digest(endless)
     with pytest.raises(ValueError, match="has no digest: it cannot be pickled"):
         digest(item for item in ())
+
+
+# Seeds
+
+
+TABLE = np.random.default_rng(0).normal(size=(50, 4))
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        TABLE,
+        pd.DataFrame(TABLE).assign(name=list("ab") * 25),
+        sparse.coo_array(TABLE),
+        ["some text"] * 50,
+        np.zeros((50, 8, 8, 3)),
+        np.zeros((50, 10_000)),
+    ],
+    ids=["array", "frame", "sparse", "texts", "images", "wide"],
+)
+def test_seed_of_data_is_repeatable_and_changes_with_the_target(X):
+    y = np.arange(50)
+    assert data_seed(X, y) == data_seed(copy.deepcopy(X), y.copy())
+    assert data_seed(X, y) != data_seed(X, y + 1)
+
+
+def test_seed_of_data_does_not_depend_on_layout_or_memory_map(tmp_path):
+    np.save(tmp_path / "X.npy", TABLE)
+    mapped, y = np.load(tmp_path / "X.npy", mmap_mode="r"), np.arange(50)
+    assert data_seed(TABLE, y) == data_seed(np.asfortranarray(TABLE), y) == data_seed(mapped, y)
+
+
+def test_seed_of_large_data_depends_on_their_number_of_rows():
+    y = np.zeros(200_000)
+    assert data_seed(y[:, None], y) != data_seed(y[:-1, None], y[:-1])
+
+
+def test_seed_of_data_without_a_digest_is_that_of_their_shape():
+    X, y = [(row for row in ()) for _ in range(5)], np.zeros(5)  # generators cannot be pickled
+    assert data_seed(X, y) == data_seed(X[::-1], y)
+    assert data_seed(X, y) != data_seed(X[:4], y[:4])

@@ -21,7 +21,9 @@ SCENARIOS = ("interrupt", "kill", "interrupt-joblib", "interrupt-saves", "kill-s
 
 def sleep(folder, task):
     """Note this process and a child in a session of its own, and sleep."""
-    child = subprocess.Popen(["sleep", "1000"], start_new_session=True)
+    # A child that outlives its parent must not keep the output of this script open.
+    null = subprocess.DEVNULL
+    child = subprocess.Popen(["sleep", "1000"], start_new_session=True, stdout=null, stderr=null)
     Path(folder, f"{os.getpid()}.pid").write_text(str(child.pid))
     time.sleep(1000)
 
@@ -60,13 +62,12 @@ def main(name, folder):
             sleeps(folder, None if name.endswith("joblib") else Limits(timeout=600.0))
             code = 2
         os._exit(code)
-    if name.endswith("saves"):
-        wait_until(lambda: (folder / "saved").exists())
-        time.sleep(0.2)
-    else:
-        wait_until(lambda: list(folder.glob("*.pid")))
-        time.sleep(0.2)
+    pattern = "saved" if name.endswith("saves") else "*.pid"
+    wait_until(lambda: list(folder.glob(pattern)))
+    time.sleep(0.2)
     os.kill(pid, signal.SIGINT if name.startswith("interrupt") else signal.SIGKILL)
+    if not wait_until(lambda: not is_running(pid)):  # report that it hangs, and do not wait for it
+        os.kill(pid, signal.SIGKILL)
     code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     workers = [int(path.stem) for path in folder.glob("*.pid")]
     children = [int(path.read_text()) for path in folder.glob("*.pid")]
@@ -77,7 +78,7 @@ def main(name, folder):
         or wait_until(lambda: not any(map(is_running, children))),
         "files gone": wait_until(lambda: not list(temporary.iterdir())),
     }
-    for child in filter(is_running, children):  # joblib leaves what is in another session
+    for child in filter(is_running, children):  # joblib may leave what is in another session
         os.kill(child, signal.SIGKILL)
     return report
 

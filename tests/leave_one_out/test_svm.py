@@ -136,7 +136,7 @@ def test_linear_kernels_with_few_columns(n_classes, C, monkeypatch):
 
 @pytest.mark.parametrize(("epsilon", "C"), [(0.1, 0.03), (0.1, 0.5), (0.5, 0.03)])
 def test_linear_regression_with_few_columns(epsilon, C, monkeypatch):
-    X, y = make_regression(150, 30, n_informative=10, noise=60.0, random_state=1)
+    X, y = make_regression(100, 30, n_informative=10, noise=60.0, random_state=1)
     X, y = StandardScaler().fit_transform(X), (y - y.mean()) / y.std()
     estimator = SVR(kernel="linear", C=C, epsilon=epsilon)
     refits = r2_score(y, cross_val_predict(estimator, X, y, cv=LeaveOneOut()))
@@ -239,10 +239,3 @@ def test_kernel_that_is_not_positive_uses_its_positive_part():
     expected = vectors[:, kept] / values[kept] @ vectors[:, kept].T
     half = svm_span(3, kernel).half
     np.testing.assert_allclose(half.T @ half, expected, atol=1e-8)
-
-
-def test_bandwidth_follows_silverman():
-    values = np.random.default_rng(0).normal(2.0, 3.0, 1000)
-    assert _svm._bandwidth(values) == pytest.approx(0.9 * 3.0 * 1000**-0.2, rel=0.05)
-    assert _svm._bandwidth(np.ones(50)) == 0.0
-    assert _svm._bandwidth(np.array([0.0] * 40 + [1.0] * 5)) > 0.0  # quartiles are equal

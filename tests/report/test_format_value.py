@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from leavezero.report import format_value
-from leavezero.report._format_value import to_json
+from leavezero.report._summarize import to_json
 
 SCALARS = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text())
 ANYTHING = st.recursive(SCALARS, lambda one: st.lists(one) | st.dictionaries(st.text(), one))

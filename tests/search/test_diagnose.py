@@ -89,7 +89,7 @@ def test_every_search_has_a_report(search):
     X, y = separated(distance=1.0)
     y = X[:, 0] + 0.1 * y if "alpha" in str(search) else y
     report = clone(search).set_params(random_state=0).fit(X, y).diagnose(permutation=True)
-    assert len(report.checks) == 12
+    assert len(report.checks) == 13
     assert report["LZ09"].level == "not applicable"
 
 
@@ -106,11 +106,12 @@ def test_diagnose_requires_a_fitted_search():
         GridSearchLZO(SVC(), {"C": [1]}).diagnose()
 
 
-def test_pickled_search_has_no_training_data():
+def test_pickled_search_has_neither_training_data_nor_a_validation_set():
     X, y = separated()
     search = GridSearchLZO(SVC(), {"C": [1, 10]}, random_state=0).fit(X, y)
     loaded = pickle.loads(pickle.dumps(search))
     np.testing.assert_array_equal(loaded.predict(X), search.predict(X))
+    assert not hasattr(loaded, "validation_set_")
     with pytest.raises(ValueError, match="was pickled without its training data"):
         loaded.diagnose()
 
@@ -134,6 +135,7 @@ def test_copy_shares_the_training_data_and_nothing_else(function):
     reports = [one.diagnose(permutation=True) for one in (search, copied)]
     assert reports[0].checks == reports[1].checks
     assert copied.n_fits_ == search.n_fits_ == n_fits + 2
+    np.testing.assert_array_equal(copied.validation_set_.X, search.validation_set_.X)
     copied.set_params(random_state=1).fit(X[:100], y[:100])
     runs = [one.summary(diagnostics=reports[0])["run"] for one in (search, copied)]
     assert [run["data"]["n_rows"] for run in runs] == [200, 100]

@@ -117,6 +117,11 @@ def test_single_candidate(data, make_search):
     assert search.best_index_ == 0
 
 
+def test_pre_dispatch_is_accepted(data, make_search):
+    search = make_search(Level(), {"level": [1]}, pre_dispatch="n_jobs", n_jobs=1).fit(*data)
+    assert clone(search).pre_dispatch == "n_jobs"
+
+
 def test_single_candidate_equals_a_plain_fit(data, grid_search):
     search = grid_search(SVC(gamma="auto"), {"C": [2.0], "gamma": [0.1]}).fit(*data)
     expected = SVC(C=2.0, gamma=0.1).fit(*data).dual_coef_
@@ -191,6 +196,31 @@ def test_minimal_regressor_uses_its_score_method(data, grid_search):
 
     search = grid_search(MinimalRegressor(), {"level": [1, 10]}, error_score="raise").fit(*data)
     assert search.score(*data) == np.mean(search.predict(data[0]) == data[1])
+
+
+@pytest.mark.parametrize("n_values", [3, 60])
+def test_model_of_no_type_and_a_target_with_fractions_is_a_regression(n_values):
+    """Few distinct values are no classes either."""
+
+    class Untyped(BaseEstimator):
+        def __init__(self, alpha=1.0):
+            self.alpha = alpha
+
+        def fit(self, X, y):
+            self.model_ = Ridge(self.alpha).fit(X, y)
+            return self
+
+        def predict(self, X):
+            return self.model_.predict(X)
+
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    y = 0.5 + np.digitize(X[:, 0], np.linspace(-1, 1, n_values - 1))
+    grid, params = {"alpha": [0.1, 1000]}, {"scoring": "r2", "random_state": 0}
+    search = GridSearchLZO(Untyped(), grid, **params).fit(X, y)
+    expected = GridSearchLZO(Ridge(), grid, loo=False, **params).fit(X, y)
+    assert search.best_params_ == {"alpha": 0.1}
+    np.testing.assert_array_equal(search.validation_set_.y, expected.validation_set_.y)
+    assert len(search.diagnose().checks) == 13
 
 
 def test_no_object_is_fitted_twice(data, grid_search):
@@ -348,7 +378,8 @@ def test_tuples_and_estimators_are_cells_of_object_columns():
 def test_training_scores_are_those_of_the_fitted_models(data, grid_search):
     search = grid_search(SVC(), {"C": [0.01, 1]}, return_train_score=True).fit(*data)
     expected = [SVC(C=C).fit(*data).score(*data) for C in (0.01, 1)]
-    assert search.cv_results_["mean_train_score"].tolist() == expected
+    for name in ("mean_train_score", "split0_train_score", "split1_train_score"):
+        assert search.cv_results_[name].tolist() == expected
     assert search.cv_results_["std_train_score"].tolist() == [0, 0]
     plain = grid_search(SVC(), {"C": [0.01, 1]}).fit(*data)
     assert not any("train" in name for name in plain.cv_results_)

@@ -35,6 +35,7 @@ def test_search_over_a_search(search):
         "estimator__fit_intercept": [True, False],
         "augmenter": ["auto", LabelInvariantMixup()],
     }
-    outer = GridSearchLZO(search, grid, n_replicates=3, random_state=0).fit(X, y)
+    options = {"n_replicates": 3, "cv_finalists": 0, "random_state": 0}
+    outer = GridSearchLZO(search, grid, **options).fit(X, y)
     assert outer.n_fits_ == 4
     assert outer.best_estimator_.best_estimator_.C in (0.1, 1.0)

@@ -42,16 +42,29 @@ def same_results(first, second):
 
 
 def test_every_candidate_is_fitted_once_and_the_best_is_one_of_them(counting_tree, iris):
-    search = GridSearchLZO(counting_tree(), {"max_depth": [1, 2, 3, 4]}, random_state=0)
-    search.fit(*iris)
+    grid = {"max_depth": [1, 2, 3, 4]}
+    search = GridSearchLZO(counting_tree(), grid, cv_finalists=0, random_state=0).fit(*iris)
     assert len(counting_tree.fitted) == search.n_fits_ == 4
     assert search.fit_counts_ == {"candidate": 4, "auxiliary": 0, "cv": 0, "refit": 0}
     assert any(search.best_estimator_ is tree for tree in counting_tree.fitted)
 
 
+def test_auto_cross_validates_a_few_candidates_in_addition(counting_tree, iris):
+    """Of model types without LOO scores; the best estimator is the one fitted to all rows."""
+    grid = {"max_depth": [1, 2, 3, 4]}
+    search = GridSearchLZO(counting_tree(), grid, random_state=0).fit(*iris)
+    n_candidates = np.isfinite(search.cv_results_["mean_cv_score"]).sum()
+    assert search.fit_counts_ == {
+        "candidate": 4, "auxiliary": 0, "cv": 5 * n_candidates, "refit": 0
+    }  # fmt: skip
+    assert n_candidates == 3  # fifteen fits
+    assert len(counting_tree.fitted) == search.n_fits_ == 19
+    assert any(search.best_estimator_ is tree for tree in counting_tree.fitted[:4])
+
+
 def test_equal_candidates_are_fitted_once(counting_tree, iris):
     grid = [{"max_depth": [1, 2]}, {"max_depth": [2, 3]}]
-    search = GridSearchLZO(counting_tree(), grid, random_state=0).fit(*iris)
+    search = GridSearchLZO(counting_tree(), grid, cv_finalists=0, random_state=0).fit(*iris)
     assert [params["max_depth"] for params in search.cv_results_["params"]] == [1, 2, 3]
     assert len(counting_tree.fitted) == 3
 
@@ -68,20 +81,20 @@ def test_best_model_that_is_only_predictive_is_fitted_again(iris):
 
 
 def test_scores_are_the_accuracy_on_each_replicate(iris):
-    """Within a replicate, both augmenters of the default count the same."""
+    """Within a replicate, all augmenters of the default count the same."""
     search = GridSearchLZO(
         SVC(), {"C": [0.01, 1, 100]}, n_replicates=4, validation_size=60, loo=False, random_state=0
     ).fit(*iris)
     rows, table = search.validation_set_, search.cv_results_
     assert len(rows) == 240
     for r in range(4):
-        halves = [slice(start, start + 30) for start in (60 * r, 60 * r + 30)]
-        expected = np.mean([accuracy_score(rows.y[h], search.predict(rows.X[h])) for h in halves])
-        assert table[f"split{r}_test_score"][search.best_index_] == expected
+        parts = [slice(start, start + 20) for start in range(60 * r, 60 * r + 60, 20)]
+        expected = np.mean([accuracy_score(rows.y[p], search.predict(rows.X[p])) for p in parts])
+        assert table[f"split{r}_test_score"][search.best_index_] == pytest.approx(expected)
     splits = np.array([table[f"split{r}_test_score"] for r in range(4)])
     np.testing.assert_allclose(table["mean_test_score"], splits.mean(axis=0), rtol=1e-15)
     np.testing.assert_allclose(table["std_test_score"], splits.std(axis=0))
-    assert search.best_score_ == table["mean_test_score"].max()
+    assert search.best_score_ == pytest.approx(table["mean_test_score"].max())
     assert table["rank_test_score"][search.best_index_] == 1
 
 
@@ -125,6 +138,15 @@ def test_seed_determines_the_validation_set_and_the_candidates(two_classes):
     )
     assert same_results(first, again)
     assert not same_results(first, other)
+
+
+def test_same_call_without_a_seed_gives_the_same_result(two_classes):
+    """The seed is derived from the data."""
+    X, y = two_classes
+    search = GridSearchLZO(RandomForestClassifier(4), {"max_depth": [2, 4]}, n_replicates=2)
+    first, again = (search.fit(X, y).cv_results_ for _ in range(2))
+    assert same_results(first, again)
+    assert not same_results(first, search.fit(X, 1 - y).cv_results_)
 
 
 def test_candidates_without_a_seed_have_the_same_one(two_classes):

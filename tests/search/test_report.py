@@ -212,8 +212,12 @@ def test_code_names_further_arguments_of_fit():
 def test_notes_name_what_the_code_lacks():
     """A seed that was not set, and values without short code."""
     X, y = blobs()
-    search = neighbors(augmenter=FixedValidationSet(X, y))
-    search.set_params(random_state=None).fit(X, y)
+    search = RandomizedSearchLZO(
+        KNeighborsClassifier(),
+        {"n_neighbors": [1, 3, 5]},
+        n_iter=2,
+        augmenter=FixedValidationSet(X, y),
+    ).fit(X, y)
     notes = " ".join(search.summary(diagnostics=NO_WARNING)["run"]["repeat"]["notes"])
     assert "random_state is None" in notes
     assert "angle brackets" in notes

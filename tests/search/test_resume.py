@@ -88,19 +88,19 @@ def reference():
 
 
 def test_finished_search_is_not_repeated(path, fits, reference):
-    """Only the best candidate is fitted again, because models are not stored."""
+    """Only the folds and the best candidate are fitted again: neither is stored."""
     first = stump_search(path).fit(X, y)
-    assert first.fit_counts_ == {"candidate": 16, "auxiliary": 0, "cv": 0, "refit": 0}
+    assert first.fit_counts_ == {"candidate": 16, "auxiliary": 0, "cv": 15, "refit": 0}
     again = stump_search(Checkpoint(path)).fit(X, y)
-    assert again.fit_counts_ == {"candidate": 0, "auxiliary": 0, "cv": 0, "refit": 1}
+    assert again.fit_counts_ == {"candidate": 0, "auxiliary": 0, "cv": 15, "refit": 1}
     assert results(first) == results(again) == reference
     np.testing.assert_array_equal(first.predict(X), again.predict(X))
-    assert len(fits) == 17
+    assert len(fits) == 16 + 15 + 15 + 1
     assert fits[-1] == tuple(again.best_params_.values())
     np.testing.assert_array_equal(
         first.cv_results_["mean_fit_time"], again.cv_results_["mean_fit_time"]
     )
-    table_only = stump_search(path, refit=False).fit(X, y)
+    table_only = stump_search(path, refit=False, cv_finalists=0).fit(X, y)
     assert table_only.n_fits_ == 0
 
 
@@ -117,6 +117,18 @@ def test_interrupted_search_resumes(path, fits, reference, monkeypatch):
     assert resumed.fit_counts_["candidate"] == 10
     best = tuple(resumed.best_params_.values())
     assert [fit for fit in fits if fit in finished] == [best] * resumed.fit_counts_["refit"]
+    assert results(resumed) == reference
+
+
+def test_search_that_was_interrupted_in_a_fold_resumes(path, fits, reference, monkeypatch):
+    monkeypatch.setattr(Stump, "interrupt_at", 20)
+    search = stump_search(path)
+    with pytest.raises(KeyboardInterrupt):
+        search.fit(X, y)
+    assert search.fit_counts_ == {"candidate": 16, "auxiliary": 0, "cv": 0, "refit": 0}
+    monkeypatch.setattr(Stump, "interrupt_at", None)
+    resumed = stump_search(path).fit(X, y)
+    assert resumed.fit_counts_["candidate"] == 0
     assert results(resumed) == reference
 
 

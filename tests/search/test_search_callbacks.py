@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC, LinearSVC
+from sklearn.tree import DecisionTreeClassifier
 
 from leavezero.exceptions import AllCandidatesFailedError, CandidateFailedWarning
 
@@ -90,6 +91,13 @@ def test_callback_that_requests_to_stop(data, grid_search, recorder):
     assert search.predict(data[0]).shape == (40,)
 
 
+def test_callback_that_requests_to_stop_also_prevents_folds(data, grid_search, recorder):
+    search = grid_search(DecisionTreeClassifier(), {"max_depth": [1, 2, 3, 4]}, loo="auto")
+    assert search.fit(*data).fit_counts_["cv"] > 0
+    search.set_callbacks(recorder(stop_after=2)).fit(*data)
+    assert search.fit_counts_ == {"candidate": 2, "auxiliary": 0, "cv": 0, "refit": 0}
+
+
 def test_callbacks_of_scikit_learn(data, grid_search, recorder):
     from sklearn.callback import ProgressBar, ScoringMonitor
 
@@ -105,7 +113,7 @@ def test_callbacks_of_scikit_learn(data, grid_search, recorder):
     ("verbose", "expected"),
     [
         (0, r"\A\Z"),
-        (1, r"\AGridSearchLZO: augmenter .*, because .*\.\n\Z"),
+        (1, r"(?s)\AGridSearchLZO: augmenter [^:]*, because [^:]*\.\n\Z"),
         (2, r"GridSearchLZO: 2 of at most 2, {'C': 1.0}: score 0\.\d+, \S+ s\n\Z"),
         (3, r"score: \[0\.\d+ +0\.\d+ *\]"),
     ],
@@ -117,6 +125,13 @@ def test_printed_and_logged_progress(data, grid_search, capsys, caplog, verbose,
     assert re.search(expected, capsys.readouterr().out)
     assert "GridSearchLZO: augmenter" in caplog.text
     assert "1 of at most 2" in caplog.text
+
+
+def test_printed_number_of_fits_on_folds(data, grid_search, capsys):
+    tree, grid = DecisionTreeClassifier(), {"max_depth": [1, 2]}
+    search = grid_search(tree, grid, loo="auto", verbose=1).fit(*data)
+    assert capsys.readouterr().out == "GridSearchLZO: 2 candidates cross-validated, 10 fits.\n"
+    assert search.fit_counts_["cv"] == 10
 
 
 INTERRUPTED = """

@@ -63,7 +63,10 @@ def test_invalid_data_raise(make_search, data, message):
         ({"refit": "speed"}, "refit of {} must be True, False, the name of the metric or a call"),
         ({"refit": 3}, "refit of {} must be True, False, the name of the metric or a callable"),
         ({"select": "worst"}, 'select of {} must be "best", "one_se", "vote"'),
-        ({"cv_finalists": 0}, 'cv_finalists of {} must be None, "auto" or a positive int'),
+        (
+            {"cv_finalists": None},
+            'cv_finalists of {} must be "auto", "all" or an int',
+        ),
         ({"error_score": "ignore"}, 'error_score of {} must be a number or "raise"'),
         ({"verbose": None}, "verbose of {} must be an int, got None"),
         ({"n_jobs": 0}, "n_jobs of {} must be None or an int other than 0, got 0"),

@@ -44,7 +44,12 @@ pytestmark = pytest.mark.skipif(
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
 X, y = load_iris(return_X_y=True)
-FEW = {"augmenter": GaussianAugmenter(), "n_replicates": 2, "random_state": 0}
+FEW = {
+    "augmenter": GaussianAugmenter(),
+    "n_replicates": 2,
+    "cv_finalists": 0,
+    "random_state": 0,
+}
 QUANTILES = np.linspace(0.05, 0.95, 20).round(3).tolist()
 FAULTS = {
     "sleeps": "exceeded timeout=1.5 seconds and was ended",
@@ -74,6 +79,8 @@ class Stump(ClassifierMixin, BaseEstimator):
         self.split_ = np.quantile(X[:, 2], self.quantile)
         match self.fault:
             case "sleeps":
+                time.sleep(1000)
+            case "sleeps in folds" if len(y) < 150:
                 time.sleep(1000)
             case "allocates":
                 arrays = []
@@ -175,14 +182,14 @@ def test_time_budget_and_checkpoint(tmp_path, reference):
     """The best of the finished candidates is selected; the same call resumes without a budget."""
     path = tmp_path / "search.sqlite"
     grid = {"quantile": QUANTILES, "seconds": [0.2]}
-    search = search_of(grid, time_budget=1.5, cv_finalists=2, checkpoint=path)
+    search = search_of(grid, time_budget=1.5, checkpoint=path, cv_finalists=2)
     with pytest.warns(CandidateFailedWarning) as warned:
         search.fit(X, y)
     messages = " ".join(str(one.message) for one in warned)
     n_left = len(search.failures_)
     assert 0 < n_left < 20
     assert f"{n_left} of 20 candidates of GridSearchLZO were not evaluated within" in messages
-    assert "time_budget of GridSearchLZO was spent before the finalists were" in messages
+    assert "time_budget of GridSearchLZO was spent when 0 candidates were cross-val" in messages
     assert set(search.failures_.values()) == {"was not finished within time_budget=1.5 seconds"}
     assert search.fit_counts_["candidate"] == 20 - n_left
     assert search.fit_counts_["cv"] == 0
@@ -191,6 +198,20 @@ def test_time_budget_and_checkpoint(tmp_path, reference):
     resumed = search_of(grid, checkpoint=path).fit(X, y)
     assert resumed.fit_counts_["candidate"] == n_left
     assert scores(resumed) == scores(reference)
+
+
+def test_time_budget_and_timeout_of_folds():
+    """Fits that are not finished are not counted, and their candidates have no fold score."""
+    grid = {"quantile": QUANTILES[8:11], "seconds": [0.4]}
+    search = search_of(grid, time_budget=2.2, cv_finalists="all")
+    with pytest.warns(CandidateFailedWarning, match="time_budget of GridSearchLZO was spent when"):
+        search.fit(X, y)
+    assert search.fit_counts_["candidate"] == 3
+    assert search.fit_counts_["cv"] < 15
+    slow_folds = search_of({"fault": [None, "sleeps in folds"]}, timeout=1.5, cv_finalists="all")
+    slow_folds.set_params(cv=2).fit(X, y)
+    assert np.isfinite(slow_folds.cv_results_["mean_cv_score"]).tolist() == [True, False]
+    assert slow_folds.fit_counts_["cv"] == 4
 
 
 def test_time_budget_without_a_finished_candidate_raises():

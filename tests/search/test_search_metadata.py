@@ -121,7 +121,7 @@ def test_rows_without_source_rows_are_sampled_from_the_weighted_data(grid_search
     weight = np.where(y == 1, 9.0, 1.0)
     search = grid_search(LogisticRegression(), {}, augmenter="auto", n_replicates=4)
     share = search.fit(X, y, sample_weight=weight).validation_set_.y.mean()
-    assert share == pytest.approx(np.average(y, weights=weight), abs=0.02)
+    assert share == pytest.approx(np.average(y, weights=weight), abs=0.03)
 
 
 @pytest.mark.parametrize("name", ["sample_weight", "groups"])

@@ -7,7 +7,6 @@ import pytest
 from sklearn.datasets import make_classification
 from sklearn.dummy import DummyClassifier
 from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, cross_val_score
-from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
@@ -21,6 +20,7 @@ from leavezero import (
 
 X, y = make_classification(120, 5, flip_y=0.2, random_state=0)
 GRID = {"C": [0.01, 0.1, 1, 10]}
+SCORES = ("test", "validation")
 
 
 def search_of(estimator=None, grid=GRID, **params):
@@ -102,23 +102,43 @@ def test_rules_in_randomized_search():
 
 
 def test_finalists_are_cross_validated():
-    """Scores are those of cross_val_score; tests count the fits and the new mean."""
+    """The best by the validation score; their fold scores are those of cross_val_score."""
     folds = StratifiedKFold(3, shuffle=True, random_state=1)
     search = search_of(cv_finalists=2, cv=folds).fit(X, y)
     table = search.cv_results_
     finalists = np.flatnonzero(np.isfinite(table["mean_cv_score"]))
-    assert 1 <= len(finalists) <= 2
-    assert search.fit_counts_ == {
-        "candidate": 4, "auxiliary": 0, "cv": 3 * len(finalists), "refit": 0
-    }  # fmt: skip
-    assert search.best_index_ in finalists
+    assert set(finalists) == set(np.argsort(-table["mean_validation_score"], kind="stable")[:2])
+    assert search.fit_counts_ == {"candidate": 4, "auxiliary": 0, "cv": 6, "refit": 0}
     for row in finalists:
         expected = cross_val_score(SVC(**table["params"][row]), X, y, cv=folds).mean()
         assert table["mean_cv_score"][row] == pytest.approx(expected)
-        mean = (table["mean_validation_score"][row] + expected) / 2
-        assert table["mean_test_score"][row] == pytest.approx(mean)
-    plain = search_of().fit(X, y).cv_results_["mean_test_score"]
-    np.testing.assert_array_equal(table["mean_validation_score"], plain)
+    plain = search_of().fit(X, y).cv_results_
+    assert "mean_cv_score" not in plain
+    np.testing.assert_array_equal(table["mean_validation_score"], plain["mean_test_score"])
+
+
+def test_all_candidates_are_cross_validated():
+    """Their scores are then nearer to the fold scores than the validation scores are."""
+    search = search_of(cv_finalists="all", cv=10).fit(X, y)
+    table = search.cv_results_
+    assert search.fit_counts_["cv"] == 40
+    errors = [np.abs(table[f"mean_{n}_score"] - table["mean_cv_score"]).mean() for n in SCORES]
+    assert errors[0] < errors[1] / 1.5
+
+
+def test_a_single_candidate_is_cross_validated_on_request():
+    assert search_of(grid={"C": [1]}, cv_finalists=5).fit(X, y).fit_counts_["cv"] == 5
+    assert search_of(grid={"C": [1]}, cv_finalists="auto").fit(X, y).fit_counts_["cv"] == 0
+
+
+def test_finalists_with_leave_one_out_scores_only():
+    """The score of a finalist is the mean of its LOO score and its fold score."""
+    search = search_of(loo="only", cv_finalists=2).fit(X, y)
+    table = search.cv_results_
+    known = np.isfinite(table["mean_cv_score"])
+    assert known.sum() == 2
+    mean = (table["mean_loo_score"] + table["mean_cv_score"])[known] / 2
+    np.testing.assert_allclose(table["mean_test_score"][known], mean)
 
 
 def test_selection_uses_the_scores_of_finalists():
@@ -144,27 +164,6 @@ def test_folds_correct_a_biased_validation_set():
     search = search_of(tree, grid, validation_size=30, cv_finalists=5, cv=10).fit(X, y)
     scores = search.cv_results_["mean_cv_score"]
     assert np.isnan(scores[0]) or scores[0] > scores[1]
-
-
-def test_auto_cross_validates_only_if_a_check_warns(capsys):
-    rng = np.random.default_rng(0)
-    classes = rng.integers(2, size=200)
-    separated = rng.normal(size=(200, 4)) + 6.0 * classes[:, None], classes
-    grid = {"C": [0.1, 1, 10, 100]}
-    search = GridSearchLZO(SVC(), grid, cv_finalists="auto", random_state=0).fit(*separated)
-    assert search.fit_counts_["cv"] == 0
-    assert "mean_cv_score" not in search.cv_results_
-    noise = rng.normal(size=(200, 12)), classes
-    search = search_of(
-        KNeighborsClassifier(),
-        {"n_neighbors": [1, 3, 5, 9, 15]},
-        cv_finalists="auto",
-        loo="auto",
-        verbose=1,
-    ).fit(*noise)
-    assert search.fit_counts_["cv"] > 0
-    assert search.fit_counts_["cv"] % 5 == 0
-    assert "GridSearchLZO: cross-validating finalists. " in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("kind", ["splitter", "generator", "list"])
@@ -195,32 +194,36 @@ def test_finalists_with_groups_and_weights():
     assert not np.allclose(*scores, equal_nan=True)
 
 
-def test_interrupt_of_cross_validation_keeps_the_selection_without_it():
-    class Interrupted(SVC):
+@pytest.mark.parametrize("options", [{"cv_finalists": 2, "cv": 3}, {"loo": "auto"}])
+def test_interrupt_of_cross_validation_keeps_the_selection_without_it(options):
+    class Interrupted(DecisionTreeClassifier):
         def fit(self, X, labels):
             if len(labels) < len(y):
                 raise KeyboardInterrupt
             return super().fit(X, labels)
 
-    search = search_of(Interrupted(), cv_finalists=2, cv=3)
+    grid = {"max_depth": [1, 2, 3, 4]}
+    search = search_of(Interrupted(), grid, **options)
     with pytest.raises(KeyboardInterrupt):
         search.fit(X, y)
-    plain = search_of().fit(X, y)
+    plain = search_of(DecisionTreeClassifier(), grid).fit(X, y)
     assert search.best_params_ == plain.best_params_
     assert search.fit_counts_ == {"candidate": 4, "auxiliary": 0, "cv": 0, "refit": 0}
     np.testing.assert_array_equal(search.predict(X), plain.predict(X))
 
 
-@pytest.mark.parametrize("cv_finalists", [0, -1, 2.5, "some", True])
+@pytest.mark.parametrize("cv_finalists", [None, -1, 2.5, "some", True])
 def test_invalid_cv_finalists_raises(cv_finalists):
-    message = 'cv_finalists of GridSearchLZO must be None, "auto" or a positive int'
+    message = 'cv_finalists of GridSearchLZO must be "auto", "all" or an int of at least 0'
     with pytest.raises(ValueError, match=message):
         search_of(cv_finalists=cv_finalists).fit(X, y)
 
 
-def test_finalists_exclude_a_callable_refit():
-    with pytest.raises(ValueError, match="cannot be used with a callable refit"):
-        search_of(cv_finalists=1, refit=lambda results: 0).fit(X, y)
+def test_finalists_and_a_callable_refit():
+    """The callable reads the fold scores."""
+    search = search_of(cv_finalists="all", refit=lambda table: int(table["mean_cv_score"].argmin()))
+    scores = search.fit(X, y).cv_results_["mean_cv_score"]
+    assert scores[search.best_index_] == scores.min()
 
 
 def exhausted():
@@ -235,7 +238,6 @@ def exhausted():
         (GroupKFold(3), "The 'groups' parameter should not be None"),
         (1, "n_splits=2 or more, got n_splits=1"),
         (0, "n_splits=2 or more, got n_splits=0"),
-        (100, "n_splits=100 cannot be greater"),
         ("abc", "as an integer"),
         ([3, 4], "cannot unpack"),
         (exhausted(), ""),
@@ -247,6 +249,44 @@ def test_invalid_cv_raises_before_the_first_fit(cv_finalists, cv, reason):
         def fit(self, X, y):
             raise AssertionError
 
-    search = search_of(Unfitted(), cv_finalists=cv_finalists, cv=cv, error_score="raise")
+    search = search_of(Unfitted(), loo="auto", cv_finalists=cv_finalists, cv=cv)
+    search.set_params(error_score="raise")
     with pytest.raises(ValueError, match=rf"^cv of GridSearchLZO must .*{re.escape(reason)}"):
         search.fit(X, y)
+
+
+def test_more_folds_than_rows():
+    """They raise if folds were requested; else there are none."""
+    search = search_of(DecisionTreeClassifier(), {"max_depth": [1, 2]}, loo="auto", cv=100)
+    assert search.fit(X, y).fit_counts_["cv"] == 0
+    with pytest.raises(ValueError, match=r"n_splits=100 cannot be greater"):
+        search.set_params(cv_finalists=2).fit(X, y)
+
+
+@pytest.mark.filterwarnings("ignore::leavezero.exceptions.SmallClassWarning")
+@pytest.mark.parametrize("scoring", ["accuracy", "balanced_accuracy", "roc_auc_ovr"])
+def test_folds_without_a_class_cause_no_warning(scoring):
+    """Nor an error; a metric that requires all classes has no fold scores."""
+    labels = np.where(np.arange(len(y)) < 3, 2, y)
+    grid = {"max_depth": [1, 2, 3]}
+    search = GridSearchLZO(
+        DecisionTreeClassifier(), grid, scoring=scoring, error_score="raise", random_state=0
+    ).fit(X, labels)
+    assert search.fit_counts_["cv"] == 15
+    assert ("mean_cv_score" in search.cv_results_) == (scoring != "roc_auc_ovr")
+
+
+def test_fold_that_fails():
+    """The candidate then has no fold score; if folds were requested, errors can be raised."""
+
+    class Whole(DecisionTreeClassifier):
+        def fit(self, X, labels):
+            if len(labels) < len(y) and self.max_depth == 2:
+                raise ValueError("too few rows")
+            return super().fit(X, labels)
+
+    search = search_of(Whole(), {"max_depth": [1, 2, 3]}, loo="auto", error_score="raise")
+    scores = search.fit(X, y).cv_results_["mean_cv_score"]
+    assert np.isfinite(scores).tolist() == [True, False, True]
+    with pytest.raises(ValueError, match="too few rows"):
+        search.set_params(cv_finalists="all").fit(X, y)

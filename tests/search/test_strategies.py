@@ -10,6 +10,7 @@ from scipy.stats import loguniform, randint
 from sklearn.datasets import make_classification, make_regression
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, Ridge, SGDClassifier
+from sklearn.model_selection import ParameterSampler
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
@@ -100,6 +101,29 @@ def test_sampled_candidates(iris):
     assert other.cv_results_["param_C"].tolist() != values.tolist()
 
 
+@pytest.mark.parametrize(
+    "space", [{"C": loguniform(0.1, 10), "kernel": ["rbf", "linear"]}, {"C": list(range(1, 30))}]
+)
+def test_seed_gives_the_candidates_of_scikit_learn(space):
+    expected = list(ParameterSampler(space, 5, random_state=0))
+    search = RandomizedSearchLZO(SVC(), space, n_iter=5, **FEW).fit(X, y)
+    assert search.cv_results_["params"] == expected
+    search = HalvingRandomSearchLZO(SVC(), space, n_candidates=5, **FEW).fit(X, y)
+    assert search.cv_results_["params"][:5] == expected
+
+
+@pytest.mark.parametrize(
+    "make_seed", [np.random.RandomState, np.random.default_rng, (2**40).__add__]
+)
+def test_generators_and_large_seeds_determine_the_candidates(make_seed):
+    params = {"param_distributions": {"C": loguniform(0.1, 10)}, "n_iter": 3}
+    first, second = (
+        RandomizedSearchLZO(SVC(), **params, **FEW | {"random_state": make_seed(3)}).fit(X, y)
+        for _ in range(2)
+    )
+    assert_same(first, second)
+
+
 def test_candidates_sampled_from_lists_do_not_repeat():
     space = {"C": range(1, 11), "degree": range(10)}
     search = RandomizedSearchLZO(SVC(), space, n_iter=12, **FEW).fit(X, y)
@@ -144,8 +168,24 @@ def test_last_iteration_of_halving_has_all_rows():
     assert search.cv_results_["iter"].tolist() == [0] * 6 + [1] * 3 + [2] * 2
     assert search.cv_results_["n_resources"][search.best_index_] == 180
     assert (search.n_iterations_, search.n_remaining_candidates_) == (3, 1)
+    assert (search.n_required_iterations_, search.n_possible_iterations_) == (3, 3)
     assert (search.min_resources_, search.max_resources_) == (30, 180)
     np.testing.assert_array_equal(search.best_estimator_.X_, X)
+
+
+@pytest.mark.parametrize("min_resources", [60, "exhaust"])
+def test_aggressive_elimination_repeats_the_first_iteration(min_resources):
+    params = {"min_resources": min_resources, "max_resources": 180 if min_resources == 60 else 60}
+    grid = {"C": np.logspace(-3, 3, 9)}
+    plain, aggressive = (
+        HalvingGridSearchLZO(SVC(), grid, aggressive_elimination=value, **params, **FEW).fit(X, y)
+        for value in (False, True)
+    )
+    first, last = params["max_resources"] // 3, params["max_resources"]
+    assert (plain.n_resources_, plain.n_candidates_) == ([first, last], [9, 3])
+    assert (aggressive.n_resources_, aggressive.n_candidates_) == ([first, first, last], [9, 3, 1])
+    for search in (plain, aggressive):
+        assert (search.n_required_iterations_, search.n_possible_iterations_) == (3, 2)
 
 
 def test_best_candidates_of_an_iteration_continue():
@@ -204,7 +244,9 @@ def test_halving_of_a_regressor_and_of_few_rows():
     grid = {"alpha": [0.01, 0.1, 1, 10, 100, 1000]}
     search = HalvingGridSearchLZO(Ridge(), grid, n_replicates=3, random_state=0).fit(*data)
     assert search.n_resources_ == [30, 90]
-    assert HalvingGridSearchLZO(SVC(), GRID, max_resources=12, **FEW).fit(X, y).n_resources_ == [12]
+    search = HalvingGridSearchLZO(SVC(), GRID, max_resources=12, **FEW).fit(X, y)
+    assert search.n_resources_ == [12]
+    assert (search.n_required_iterations_, search.n_possible_iterations_) == (2, 1)
 
 
 @pytest.mark.parametrize(

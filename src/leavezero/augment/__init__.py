@@ -3,6 +3,10 @@
 from leavezero.augment._augmenter import (
     AugmenterWrapper,
     BaseAugmenter,
+    ClassConditionalAugmenter,
+    ClassRows,
+    ClassSample,
+    TableAugmenter,
     ValidationSet,
     takes_unlabeled,
 )
@@ -11,16 +15,11 @@ from leavezero.augment._bias_corrected import BiasCorrected, ReferenceModels
 from leavezero.augment._composition import AugmenterPipeline, AugmenterUnion
 from leavezero.augment._copula import CopulaAugmenter
 from leavezero.augment._density_ratio import DensityRatioWeighted
+from leavezero.augment._forest import ForestAugmenter
 from leavezero.augment._gaussian import GaussianAugmenter, GaussianMixtureAugmenter
 from leavezero.augment._mixup import LabelInvariantMixup, NeighborMixup, OrthogonalTransform
 from leavezero.augment._pseudo_labels import LabeledOnly, PseudoLabeled, check_labels, labeled_rows
 from leavezero.augment._soft_labels import SoftLabeled
-from leavezero.augment._table_augmenter import (
-    ClassConditionalAugmenter,
-    ClassRows,
-    ClassSample,
-    TableAugmenter,
-)
 from leavezero.augment._text_and_images import ImageAugmenter, TextAugmenter
 from leavezero.augment._user_defined import (
     FixedValidationSet,
@@ -40,6 +39,7 @@ __all__ = [
     "CopulaAugmenter",
     "DensityRatioWeighted",
     "FixedValidationSet",
+    "ForestAugmenter",
     "FunctionAugmenter",
     "GaussianAugmenter",
     "GaussianMixtureAugmenter",

@@ -21,9 +21,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from leavezero._random import integer_seed, stream, with_seed
 from leavezero._typing import Floats, Ints, RandomState, Table
-from leavezero.augment._augmenter import AugmenterWrapper, ValidationSet
+from leavezero.augment._augmenter import AugmenterWrapper, ValidationSet, some_rows
 from leavezero.augment._soft_labels import make_folds
-from leavezero.augment._table_augmenter import some_rows
 
 MAX_ROWS = 1_000  # for fitting the reference models
 N_NEIGHBORS = (1, 3, 5, 9, 15, 25, 41)

@@ -8,8 +8,7 @@ import numpy as np
 
 from leavezero._random import integer_seed, seed_sequence, stream
 from leavezero._typing import AnyArray, Floats, Ints, RandomState, Table
-from leavezero.augment._augmenter import BaseAugmenter, ValidationSet, fit_clone
-from leavezero.augment._table_augmenter import quotas
+from leavezero.augment._augmenter import BaseAugmenter, ValidationSet, fit_clone, quotas
 
 
 class _Composition(BaseAugmenter):

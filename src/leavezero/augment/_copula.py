@@ -8,8 +8,8 @@ from scipy.special import ndtr, ndtri
 from scipy.stats import rankdata
 
 from leavezero._typing import Bools, Floats, Ints
+from leavezero.augment._augmenter import ClassConditionalAugmenter, ClassRows, ClassSample
 from leavezero.augment._gaussian import MAX_ROWS, ShrunkGaussian
-from leavezero.augment._table_augmenter import ClassConditionalAugmenter, ClassRows, ClassSample
 
 
 class CopulaAugmenter(ClassConditionalAugmenter):

@@ -12,8 +12,13 @@ from sklearn.preprocessing import StandardScaler
 
 from leavezero._random import integer_seed, seed_sequence
 from leavezero._typing import Floats, RandomState
-from leavezero.augment._augmenter import clip, is_count
-from leavezero.augment._table_augmenter import ClassConditionalAugmenter, ClassRows, ClassSample
+from leavezero.augment._augmenter import (
+    ClassConditionalAugmenter,
+    ClassRows,
+    ClassSample,
+    clip,
+    is_count,
+)
 
 MAX_ROWS = 5_000  # per class, for fitting
 MIXTURE_SIZES = (1, 2, 3, 5, 8, 13, 21, 34)

@@ -9,12 +9,13 @@ from sklearn.neighbors import NearestNeighbors
 
 from leavezero._tables import Featurizer
 from leavezero._typing import Floats, Ints
-from leavezero.augment._augmenter import is_count, is_positive
-from leavezero.augment._table_augmenter import (
+from leavezero.augment._augmenter import (
     ALTERNATIVES,
     ClassConditionalAugmenter,
     ClassRows,
     ClassSample,
+    is_count,
+    is_positive,
 )
 
 _MAX_ROTATED_COLUMNS = 2_000

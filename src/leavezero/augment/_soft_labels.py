@@ -26,8 +26,7 @@ from sklearn.pipeline import make_pipeline
 
 from leavezero._random import integer_seed, stream, with_seed
 from leavezero._typing import AnyArray, Floats, Ints, RandomState, Table
-from leavezero.augment._augmenter import AugmenterWrapper, ValidationSet, is_count
-from leavezero.augment._table_augmenter import some_rows
+from leavezero.augment._augmenter import AugmenterWrapper, ValidationSet, is_count, some_rows
 
 MAX_ROWS = 2_000  # for fitting the label models
 

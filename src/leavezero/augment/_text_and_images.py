@@ -11,8 +11,13 @@ from scipy import ndimage
 
 from leavezero._tables import TableCodec
 from leavezero._typing import AnyArray, Floats, Table
-from leavezero.augment._augmenter import ValidationSet, is_positive
-from leavezero.augment._table_augmenter import ClassConditionalAugmenter, ClassRows, ClassSample
+from leavezero.augment._augmenter import (
+    ClassConditionalAugmenter,
+    ClassRows,
+    ClassSample,
+    ValidationSet,
+    is_positive,
+)
 
 _Transform = Callable[[Floats, np.random.Generator, float, float], Floats]
 

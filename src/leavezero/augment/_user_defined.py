@@ -10,8 +10,7 @@ from sklearn.utils.validation import check_consistent_length
 from leavezero._random import integer_seed, stream
 from leavezero._tables import count_rows, is_text, plain, take_rows
 from leavezero._typing import AnyArray, Floats, Ints, Table
-from leavezero.augment._augmenter import BaseAugmenter, ValidationSet
-from leavezero.augment._table_augmenter import quotas
+from leavezero.augment._augmenter import BaseAugmenter, ValidationSet, quotas
 
 
 class FunctionAugmenter(BaseAugmenter):

@@ -2,7 +2,7 @@
 
 import re
 import shlex
-from dataclasses import fields
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from leavezero.cli._prepare_table import TableOptions
 
 app = typer.Typer(
-    help="Select a machine-learning model without cross-validation.",
     epilog="With a table on disk, start with: leavezero select TABLE.csv --target COLUMN",
     no_args_is_help=True,
     add_completion=False,
@@ -24,7 +23,6 @@ app = typer.Typer(
 checkpoint_app = typer.Typer(help="Checkpoint files of searches.", no_args_is_help=True)
 app.add_typer(checkpoint_app, name="checkpoint")
 
-_TABLE_HELP = "CSV, TSV, Parquet, Feather, Excel or JSON lines file."
 _TASK_HELP = (
     "classification or regression. Default: strings, booleans and whole numbers with at most 20 "
     "values are classes; other numbers are a regression target."
@@ -35,22 +33,21 @@ _AUGMENTER_HELP = (
     "Generates the validation set: auto, mixup, neighbor-mixup, gaussian, gaussian-mixture, "
     "copula, union, soft-labeled-copula."
 )
-_FINALISTS_HELP = "Cross-validate at most this many tied candidates; auto: if a check warns."
+_FINALISTS_HELP = "Cross-validate this many candidates: auto, all or a number."
 _KEEP_HELP = "Use this column although it identifies rows; repeatable."
-_SEP_HELP = "Separator of a text file. Default: found in its first row."
 _CHECKPOINT_HELP = "File for finished candidates; the same command then continues."
+_TABLE_HELP = "CSV, TSV, Parquet, Feather, Excel or JSON lines file."
+_METRIC_HELP = "Scorer of scikit-learn. Default: accuracy or r2."
+_SEP_HELP = "Separator of a text file. Default: found in its first row."
 
-_PATHS = {"table", "grid", "checkpoint", "out"}
 _Table = Annotated[Path, typer.Argument(metavar="TABLE", help=_TABLE_HELP)]
 _Target = Annotated[str | None, typer.Option(help="Column to predict; without it: list columns.")]
 _Task = Annotated[str | None, typer.Option(help=_TASK_HELP)]
 _Models = Annotated[str, typer.Option(help=_MODELS_HELP)]
 _Grid = Annotated[Path | None, typer.Option(help=_GRID_HELP)]
-_Metric = Annotated[
-    str | None, typer.Option(help="Scorer of scikit-learn. Default: accuracy or r2.")
-]
+_Metric = Annotated[str | None, typer.Option(help=_METRIC_HELP)]
 _Augmenter = Annotated[str, typer.Option(help=_AUGMENTER_HELP)]
-_Finalists = Annotated[str | None, typer.Option(help=_FINALISTS_HELP)]
+_Finalists = Annotated[str, typer.Option(help=_FINALISTS_HELP)]
 _Keep = Annotated[list[str] | None, typer.Option(help=_KEEP_HELP)]
 _Drop = Annotated[list[str] | None, typer.Option(help="Drop this column; repeatable.")]
 _Sep = Annotated[str | None, typer.Option(help=_SEP_HELP)]
@@ -71,27 +68,19 @@ _Folds = Annotated[int, typer.Option(help="Folds of the cross-validation.")]
 _TestSize = Annotated[float, typer.Option(help="Share of the rows that is held out.")]
 _Quick = Annotated[bool, typer.Option("--quick", help="Only the two small data sets.")]
 _File = Annotated[Path, typer.Argument(help="The file that a search had as checkpoint.")]
+_Version = Annotated[bool, typer.Option("--version", help="Print the version.")]
 
 
-def _print_version(requested: bool) -> None:
-    if requested:
+@app.callback(invoke_without_command=True)
+def _common(version: _Version = False) -> None:
+    """Select a machine-learning model without cross-validation."""
+    if version:
         typer.echo(f"leavezero {__version__}")
         raise typer.Exit
 
 
-_VersionOption = typer.Option(
-    "--version", callback=_print_version, is_eager=True, help="Print the version."
-)
-
-
-@app.callback()
-def _common(version: Annotated[bool, _VersionOption] = False) -> None:
-    """Select a machine-learning model without cross-validation."""
-
-
 @app.command()
 def select(
-    context: typer.Context,
     table: _Table,
     target: _Target = None,
     task: _Task = None,
@@ -99,7 +88,7 @@ def select(
     grid: _Grid = None,
     metric: _Metric = None,
     augmenter: _Augmenter = "auto",
-    cv_finalists: _Finalists = None,
+    cv_finalists: _Finalists = "auto",
     keep: _Keep = None,
     drop: _Drop = None,
     sep: _Sep = None,
@@ -115,10 +104,11 @@ def select(
     debug: _Debug = False,
 ) -> None:
     """Select a model for a column of a table; write model, report and metadata."""
+    given = dict(locals())
     with exit_codes(debug):
         from leavezero.cli._select_command import run_select
 
-        run_select(_table_options(context))
+        run_select(_table_options(given))
 
 
 @app.command()
@@ -136,8 +126,8 @@ def predict(
 ) -> None:
     """Add predictions, and probabilities of classes if available, to a table."""
     with exit_codes(debug):
-        from leavezero.cli._predict_command import run_predict
         from leavezero.cli._read_table import ReadOptions
+        from leavezero.cli._saved_model import run_predict
 
         reading, types = ReadOptions(sep, decimal, encoding), tuple(trusted or ())
         run_predict(model, table, reading, out=out, trusted=types, quiet=quiet, as_json=as_json)
@@ -145,7 +135,6 @@ def predict(
 
 @app.command()
 def compare(
-    context: typer.Context,
     table: _Table,
     target: _Target = None,
     cv: _Folds = 10,
@@ -155,7 +144,7 @@ def compare(
     grid: _Grid = None,
     metric: _Metric = None,
     augmenter: _Augmenter = "auto",
-    cv_finalists: _Finalists = None,
+    cv_finalists: _Finalists = "auto",
     keep: _Keep = None,
     drop: _Drop = None,
     sep: _Sep = None,
@@ -169,16 +158,17 @@ def compare(
     debug: _Debug = False,
 ) -> None:
     """Compare leave-zero-out with cross-validation on held-out rows of a table."""
+    given = dict(locals())
     with exit_codes(debug):
         from leavezero.cli._compare_command import run_compare
 
-        run_compare(_table_options(context))
+        run_compare(_table_options(given))
 
 
 @app.command()
 def demo(seed: _Seed = 0, quick: _Quick = False, jobs: _Jobs = -1) -> None:
     """Compare leave-zero-out with 10-fold cross-validation on bundled data."""
-    from leavezero.cli._demo_command import run_demo
+    from leavezero.cli._compare_command import run_demo
 
     run_demo(seed=seed, quick=quick, n_jobs=jobs)
 
@@ -197,48 +187,36 @@ def checkpoint_show(file: _File) -> None:
         )
 
 
-def _command_line(context: typer.Context) -> str:
-    """Return the command with the options that the user has given."""
-    words = ["leavezero", str(context.info_name)]
-    for parameter in context.command.params:
-        name, value = str(parameter.name), context.params.get(str(parameter.name))
-        source = context.get_parameter_source(name)
-        if source is not None and source.name == "COMMANDLINE":
-            flag = [] if parameter.param_type_name == "argument" else parameter.opts[:1]
-            for one in value if isinstance(value, list | tuple) else [value]:
-                words += [*flag] if one is True else [*flag, str(one)]
-    return shlex.join(words)
-
-
-def _table_options(context: typer.Context) -> "TableOptions":
+def _table_options(given: dict[str, Any]) -> "TableOptions":
     """Return the options of a command after checks."""
     from leavezero.cli._prepare_table import TableOptions
     from leavezero.cli._read_table import ReadOptions, base_name, open_table
 
-    params: dict[str, Any] = context.params
-    given = {one.name: params[one.name] for one in fields(TableOptions) if one.name in params}
-    for name in _PATHS & set(given):  # strings in the context of older releases of typer
-        given[name] = None if given[name] is None else Path(given[name])
     if given["target"] is None:
         reading = ReadOptions(given["sep"], given["decimal"], given["encoding"])
         names = quoted(open_table(given["table"], reading).names, most=100)
         raise TableError(f"--target is required. Columns of {given['table']}: {names}.")
     if given["jobs"] == 0:
         raise TableError("--jobs must be a positive number, or -1 for all cores, got 0.")
-    given["models"] = tuple(name.strip() for name in given["models"].split(",") if name.strip())
-    given["cv_finalists"] = _parse_finalists(given["cv_finalists"])
-    given["time_budget"] = _parse_seconds(given.get("time_budget"))
-    given["out"] = given["out"] or Path(f"leavezero-{base_name(given['table'])}")
-    given |= {name: tuple(given[name] or ()) for name in ("keep", "drop")}
-    return TableOptions(**given, command=_command_line(context))
+    checked = {
+        "models": tuple(name.strip() for name in given["models"].split(",") if name.strip()),
+        "cv_finalists": _parse_finalists(given["cv_finalists"]),
+        "time_budget": _parse_seconds(given.get("time_budget")),
+        "out": given["out"] or Path(f"leavezero-{base_name(given['table'])}"),
+        "keep": tuple(given["keep"] or ()),
+        "drop": tuple(given["drop"] or ()),
+        "command": shlex.join(["leavezero", *sys.argv[1:]]),
+    }
+    others = {name: value for name, value in given.items() if name != "debug"}
+    return TableOptions(**(others | checked))
 
 
-def _parse_finalists(text: str | None) -> int | str | None:
-    if text is None or text == "auto":
+def _parse_finalists(text: str) -> int | str:
+    if text in ("auto", "all"):
         return text
-    if text.isdecimal() and int(text) > 0:
+    if text.isdecimal():
         return int(text)
-    raise TableError(f"--cv-finalists must be a positive whole number or auto, got {text!r}.")
+    raise TableError(f"--cv-finalists must be auto, all or a whole number, got {text!r}.")
 
 
 def _parse_seconds(text: str | None) -> float | None:

@@ -3,7 +3,7 @@
 import sys
 from importlib.util import find_spec
 
-_REQUIRED = ("typer", "rich")
+_REQUIRED = ("typer", "rich", "pandas", "pyarrow", "skops", "skrub")
 
 
 def main() -> None:

@@ -160,10 +160,8 @@ def _build(spec: ModelSpec, X: Any, y: AnyArray, seed: int) -> tuple[Any, dict[s
 
 
 def _make_pipeline(model: Any, X: Any) -> Pipeline:
-    """Return skrub's pipeline for a model; numeric columns of X bypass its vectorizer.
-
-    X is cleaned already, and the vectorizer takes milliseconds per column and call.
-    """
+    """Return skrub's pipeline for a model; numeric columns of X bypass its vectorizer."""
+    # X is cleaned already, and the vectorizer takes milliseconds per column and call.
     (_, vectorizer), *others = tabular_pipeline(model).steps[:-1]
     names = [name for name in X.columns if not pd.api.types.is_numeric_dtype(X[name].dtype)]
     steps = list(others)

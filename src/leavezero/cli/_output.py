@@ -1,13 +1,11 @@
 """Messages, tables and files of the commands, and exit codes."""
 
 import json
-import math
 import os
 import sys
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
-from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
@@ -19,7 +17,6 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-REQUIRED = ("pandas", "pyarrow", "skops", "skrub")
 _WIDTH = 120  # columns of output that is not a terminal
 
 
@@ -30,13 +27,6 @@ class TableError(ValueError):
 @contextmanager
 def exit_codes(debug: bool = False) -> Iterator[None]:
     """Exit with 2 after wrong input and with 1 after a failure, with a message on stderr."""
-    missing = [name for name in REQUIRED if find_spec(name) is None]
-    if missing:
-        print_notice(
-            f"This command requires {' and '.join(missing)}. "
-            'Install with: pip install "leavezero[app]"'
-        )
-        raise typer.Exit(1)
     try:
         yield
     except typer.Exit:
@@ -182,19 +172,11 @@ def write_results(path: Path, csv: Path, values: dict[str, Any]) -> dict[str, An
     """Write plain values as JSON, and the candidates in them as CSV; return what was written."""
     import pandas as pd
 
-    found: dict[str, Any] = _finite(values)
-    write_text(path, json.dumps(found, indent=1, allow_nan=False) + "\n")
+    # NaN and infinities become None
+    found: dict[str, Any] = json.loads(
+        json.dumps(values, default=repr), parse_constant=lambda constant: None
+    )
+    write_text(path, json.dumps(found, indent=1) + "\n")
     rows = [row | {"params": json.dumps(row["params"])} for row in found["candidates"]]
     write_text(csv, pd.DataFrame(rows).to_csv(index=False, lineterminator="\n"))
     return found
-
-
-def _finite(value: Any) -> Any:
-    """Return JSON values without NaN and infinities."""
-    if isinstance(value, dict):
-        return {str(name): _finite(one) for name, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(one) for one in value]
-    if isinstance(value, float):
-        return float(value) if math.isfinite(value) else None
-    return value if isinstance(value, str | int | None) else repr(value)

@@ -46,7 +46,7 @@ class TableOptions:
     grid: Path | None = None
     metric: str | None = None
     augmenter: str = "auto"
-    cv_finalists: int | str | None = None
+    cv_finalists: int | str = "auto"
     keep: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
     sep: str | None = None

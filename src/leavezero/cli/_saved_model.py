@@ -1,8 +1,9 @@
-"""Save a fitted pipeline with what it expects of a table, and load it without running code."""
+"""A model on disk: saved by ``select``, loaded without running code, used by ``predict``."""
 
 import json
 import warnings
 import zipfile
+from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -16,12 +17,29 @@ import pandas as pd
 from sklearn.exceptions import InconsistentVersionWarning
 
 from leavezero._version import __version__
-from leavezero.cli._output import TableError, part_file, quoted
-from leavezero.cli._read_table import Kind
+from leavezero.cli._output import (
+    TableError,
+    counted,
+    part_file,
+    print_notice,
+    print_results,
+    progress_bar,
+    quoted,
+)
+from leavezero.cli._read_table import (
+    Kind,
+    ReadOptions,
+    TableFile,
+    base_name,
+    is_missing,
+    open_table,
+    to_features,
+)
 
 FORMAT = 2
 _MEMBER = "leavezero.json"  # next to the files that skops writes into the same archive
 _ABOUT = ("target", "task", "columns", "versions")
+_SUFFIXES = (".csv", ".tsv", ".parquet")  # of tables with predictions
 _SHOWN_VERSIONS = ("leavezero", "scikit-learn", "skrub")
 
 
@@ -41,10 +59,7 @@ class TableModel:
         return ["prediction", *(f"probability_{name}" for name in self._classes())]
 
     def predict(self, X: Any) -> Any:
-        """Return predictions, and probabilities of classes if available, as a frame.
-
-        X is what :func:`to_features` returns for the columns of the model.
-        """
+        """Return predictions, and probabilities of classes if available, for converted columns."""
         found = {"prediction": self.pipeline.predict(X)}
         if self._classes():
             probabilities = np.asarray(self.pipeline.predict_proba(X))
@@ -71,10 +86,7 @@ def current_versions() -> dict[str, str]:
 
 
 def save_model(model: TableModel, path: Path) -> list[str]:
-    """Write a model to a file; return the types that must be trusted by name to load it.
-
-    ``skops.io.load`` reads the same file as a pipeline.
-    """
+    """Write a model for ``skops.io.load``; return the types that must be trusted by name."""
     from skops import io
 
     about = {name: getattr(model, name) for name in _ABOUT} | {"format": FORMAT}
@@ -141,3 +153,95 @@ def _read_about(path: Path) -> dict[str, Any]:
     if about["format"] != FORMAT:
         raise TableError(f"{path} must have format {FORMAT}, got {found}. Run select again.")
     return about
+
+
+def run_predict(
+    model_path: Path,
+    table: Path,
+    options: ReadOptions,
+    *,
+    out: Path | None,
+    trusted: Collection[str],
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Write a table with predictions in addition to its own columns."""
+    model, file = load_model(model_path, trusted), open_table(table, options)
+    if out is None:
+        arrow = file.format in ("parquet", "feather")
+        out = Path(f"{base_name(table)}-predictions{'.parquet' if arrow else '.csv'}")
+    _check_table(model, file, out)
+    unread: Counter[str] = Counter()
+    n_rows = _write_blocks(_predict_blocks(model, file, unread, quiet), out, file)
+    if not quiet:
+        print_notice(*_predict_notices(model, file, unread))
+    found = {"out": str(out), "n_rows": n_rows, "added": model.new_columns}
+    line = f"{counted(n_rows, 'row')} with {', '.join(model.new_columns)} written to {out}"
+    print_results(found, [line], quiet=quiet, as_json=as_json)
+
+
+def _check_table(model: TableModel, file: TableFile, out: Path) -> None:
+    missing = [name for name in model.columns if name not in file.names]
+    if missing:
+        raise TableError(
+            f"The model requires columns that {file.path} does not have: {quoted(missing)}."
+        )
+    existing = [name for name in model.new_columns if name in file.names]
+    if existing:
+        raise TableError(f"{file.path} already has columns {quoted(existing)}. Rename them.")
+    if out.suffix.lower() not in _SUFFIXES:
+        raise TableError(f"--out must end in {', '.join(_SUFFIXES)}, got {str(out)!r}.")
+    if out.exists() and out.samefile(file.path):
+        raise TableError("--out must differ from the table itself.")
+    if not out.parent.is_dir():
+        raise TableError(f"The directory of --out {str(out)!r} does not exist.")
+
+
+def _predict_blocks(
+    model: TableModel, file: TableFile, unread: Counter[str], quiet: bool
+) -> Iterator[Any]:
+    """Yield blocks with predictions; count the cells that are not of their column's kind."""
+    with progress_bar(quiet) as progress:
+        task = progress.add_task("predicting", total=None, text="")
+        for block in file.blocks():
+            converted = to_features(block, model.columns, file.options.decimal)
+            for name, kind in model.columns.items():
+                if kind != "string":
+                    lost = converted[name].isna().to_numpy() & ~is_missing(block[name])
+                    unread[name] += int(lost.sum())
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of unknown categories and unreadable dates
+                found = model.predict(converted)
+            yield pd.concat([block, found], axis=1)
+            progress.advance(task, len(block))
+
+
+def _predict_notices(model: TableModel, file: TableFile, unread: Counter[str]) -> Iterator[str]:
+    yield from version_notice(model)
+    extra = [name for name in file.names if name not in (*model.columns, model.target)]
+    if extra:
+        yield f"Columns that the model does not use: {quoted(extra)}."
+    for name, count in (+unread).items():
+        yield (
+            f"{counted(count, 'cell')} of column {name!r} cannot be read as "
+            f"{model.columns[name]}; treated as missing."
+        )
+
+
+def _write_blocks(blocks: Iterator[Any], out: Path, file: TableFile) -> int:
+    """Write blocks to a file completely or not at all; return the number of rows."""
+    suffix, n_rows = out.suffix.lower(), 0
+    sep, decimal = "\t" if suffix == ".tsv" else ",", "."
+    if suffix == ".csv" and file.format == "csv" and file.options.sep != "\t":
+        sep, decimal = str(file.options.sep), file.options.decimal  # as the table itself
+    with part_file(out) as part:
+        if suffix == ".parquet":
+            # at once: types that pandas infers from a block may differ, such as integers with gaps
+            whole = pd.concat(list(blocks))
+            whole.to_parquet(part, index=False)
+            return len(whole)
+        with part.open("w", encoding="utf-8", newline="") as stream:
+            for block in blocks:
+                block.to_csv(stream, sep=sep, decimal=decimal, index=False, header=n_rows == 0)
+                n_rows += len(block)
+    return n_rows

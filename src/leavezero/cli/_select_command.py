@@ -37,10 +37,7 @@ _CV_FOLDS = 10  # of the cross-validation whose cost is shown
 
 
 def run_select(options: TableOptions) -> None:
-    """Select a model, write the results to a directory and print them; exit with 1 on Ctrl-C.
-
-    Ctrl-C keeps the best candidate so far if one has finished.
-    """
+    """Select a model, write and print the results; on Ctrl-C those of the best candidate so far."""
     prepared, out = prepare_table(options), options.out
     if not options.quiet:
         print_notice(*prepared.notices)

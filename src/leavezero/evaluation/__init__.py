@@ -10,7 +10,6 @@ from leavezero.evaluation._candidates import (
     Trial,
 )
 from leavezero.evaluation._checkpointed_results import CheckpointedResults, search_identity
-from leavezero.evaluation._cv_finalists import make_folds
 from leavezero.evaluation._evaluate import (
     CandidateResult,
     Evaluation,
@@ -23,9 +22,14 @@ from leavezero.evaluation._evaluate import (
     loo_unsupported_reason,
     score_loo,
 )
+from leavezero.evaluation._fold_scores import (
+    FoldPlan,
+    cross_validate_some,
+    make_folds,
+)
 from leavezero.evaluation._permutation_check import permutation_scores
 from leavezero.evaluation._replicates import Replicates, replicate_size, sample_replicates
-from leavezero.evaluation._results import Finalists, Selected, select, split_scores
+from leavezero.evaluation._results import Selected, select, split_scores
 from leavezero.evaluation._scoring import (
     SINGLE,
     CachedPredictions,
@@ -56,7 +60,7 @@ __all__ = [
     "CandidateResult",
     "CheckpointedResults",
     "Evaluation",
-    "Finalists",
+    "FoldPlan",
     "HighestScore",
     "JointTask",
     "LOOScores",
@@ -76,6 +80,7 @@ __all__ = [
     "Trial",
     "combine",
     "correct_scores",
+    "cross_validate_some",
     "evaluate",
     "final_estimator",
     "fit_candidate",

@@ -1,10 +1,11 @@
-"""Correct validation scores by their bias, estimated from leave-one-out scores."""
+"""Correct validation scores by their bias, estimated from leave-one-out and fold scores."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.linalg import helmert
 from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, ClassifierMixin
 
@@ -16,8 +17,8 @@ from leavezero.evaluation._scoring import (
     LOOCache,
     Metric,
     common_metric,
-    loo_scores,
     rounded,
+    sampling_variance,
     score_model,
     validation_scores,
 )
@@ -25,35 +26,46 @@ from leavezero.evaluation._scoring import (
 if TYPE_CHECKING:
     from leavezero.evaluation._evaluate import CandidateResult, Run
 
-# Noise variance of a LOO score in the Gaussian process, in units of disagreement. The values were
-# chosen on training sets of REFERENCE_ROWS rows; the variance falls with the number of rows.
-NOISE_VARIANCE = 0.1
-NOISE_VARIANCE_WITH_REFERENCES = 0.3
-REFERENCE_ROWS = 300
-MAX_KNOWN = 200  # candidates with a LOO score that the bias is interpolated from
+# Prior of the variance of the bias per unit of distance: its median in units of the variance of one
+# row's score, and the standard deviation of its logarithm. The prior is wide: where validation and
+# held-out scores disagree, the variance is estimated to be large, and held-out scores decide.
+PRIOR_MEDIAN = 0.05
+PRIOR_LOG_DEVIATION = 2.0
+# Generated regression targets follow the features less closely than real ones, so that differences
+# of validation scores say less about differences of held-out scores.
+REGRESSION_SLOPE = 0.5
+MAX_KNOWN = 200  # models with a held-out score that the bias is interpolated from
 MAX_COMPARED_CELLS = 2**24  # of values; the distance is a mean over rows and needs no more
-HALF_WEIGHT_LABELS = 10  # labels with which the LOO correction has half its weight
+HALF_WEIGHT_LABELS = 10  # labels with which the correction has half its weight
 
 
 @dataclass(frozen=True, eq=False)
 class PairedScores:
-    """Validation and LOO scores of some models by one metric, one entry per model.
+    """Validation and held-out scores of some models by one metric, one entry per model.
 
-    ``loo`` is NaN where a model has no LOO score. ``predictions`` has one row per validation row
-    and one column per model: class codes or values, or a third axis with the probability of each
-    class or the code of each output.
+    ``held_out`` are leave-one-out, out-of-bag or fold scores, NaN where a model has none, and
+    ``variance`` their sampling variances. ``predictions`` has one row per validation row and one
+    column per model: class codes or values, or a third axis with the probability of each class or
+    the code of each output.
     """
 
     validation: Floats
-    loo: Floats
+    held_out: Floats
+    variance: Floats
     predictions: AnyArray = field(repr=False)
     scale: float = 1.0  # of regression targets, so that distances have no unit
-    n_rows: int = REFERENCE_ROWS  # that a LOO score is a mean over
+    n_rows: int = 300  # that a held-out score is a mean over
+    slope: float = 1.0  # expected change of the held-out score per change of the validation score
+
+    @property
+    def expected(self) -> Floats:
+        """The held-out scores that validation scores predict, up to a constant."""
+        return self.slope * self.validation
 
     @property
     def bias(self) -> Floats:
-        """LOO score minus validation score; NaN where one is missing."""
-        return self.loo - self.validation
+        """Held-out score minus expected score; NaN where one is missing."""
+        return self.held_out - self.expected
 
 
 def correct_scores(run: "Run", results: "Sequence[CandidateResult]") -> "list[CandidateResult]":
@@ -76,27 +88,27 @@ def corrected_scores(run: "Run", results: "Sequence[CandidateResult]", name: str
     some = [results[at] for at in scored]
     if not some:
         return corrected
-    validation = validation_scores(some, name)
-    metric = common_metric(run, some, name)
-    n_labels = None if run.labeled is None else len(run.labeled)
+    held_out = np.array([result.held_out(name) for result in some])
     every = [result.scores[name].predictions for result in some]
     predictions = [one for one in every if one is not None]
     corrected[scored] = combine(
-        validation,
-        loo_scores(some, name),
+        validation_scores(some, name),
+        held_out[:, 0],
+        held_out[:, 1],
         np.stack(predictions, axis=1) if len(predictions) == len(some) else None,
-        metric,
+        common_metric(run, some, name),
         run.replicates,
         run.y,
         compared_rows=run.compared_rows,
-        n_labels=n_labels,
+        n_labels=None if run.labeled is None else len(run.labeled),
     )
     return corrected
 
 
 def combine(
     validation: Floats,
-    loo: Floats,
+    held_out: Floats,
+    variance: Floats,
     predictions: AnyArray | None,
     metric: Metric,
     replicates: Replicates,
@@ -105,61 +117,107 @@ def combine(
     compared_rows: Ints | None = None,
     n_labels: int | None = None,
 ) -> Floats:
-    """Return one score per model from validation scores and LOO scores.
+    """Return one score per model from validation scores and held-out scores.
 
-    ``loo`` is NaN where unknown. ``predictions`` on the validation set are None if models cannot be
-    compared; then all scores are shifted by the mean bias. ``n_labels`` is the number of labeled
-    rows where others have no label. The validation set is then generated with the help of the
-    others, so the fewer labels there are, the less the LOO scores change the ranking.
+    ``held_out`` is NaN where unknown. ``predictions`` on the validation set are None if models
+    cannot be compared; then all scores are shifted by the mean bias. ``n_labels`` is the number of
+    labeled rows where others have no label. The validation set is then generated with the help of
+    the others, so the fewer labels there are, the less the held-out scores change the ranking.
     """
     references = None
     if replicates.reference_models is not None and metric.uses_labels:
         references = _reference_scores(replicates, metric, compared_rows)
-    if np.all(np.isnan(loo)) and (references is None or predictions is None):
+    if np.all(np.isnan(held_out)) and (references is None or predictions is None):
         return validation
     if predictions is None:
-        shifted = validation + np.nanmean(loo - validation)
-        scores = np.where(np.isnan(loo), shifted, (shifted + loo) / 2)
-        return _within_range(scores, validation, loo, metric)
+        shifted = validation + np.nanmean(held_out - validation)
+        scores = np.where(np.isnan(held_out), shifted, held_out)
+        return _within_range(scores, validation, held_out, metric)
     n_rows = len(y) if n_labels is None else n_labels
-    models = PairedScores(validation, loo, predictions, _target_scale(replicates, y), n_rows)
+    scale = _target_scale(replicates, y)
+    slope = 1.0 if replicates.classes is not None or y.dtype.kind != "f" else REGRESSION_SLOPE
+    models = PairedScores(validation, held_out, variance, predictions, scale, n_rows, slope)
     scores = interpolate_bias(models, references)
     if n_labels is not None:
         share = HALF_WEIGHT_LABELS / (n_labels + HALF_WEIGHT_LABELS)
         scores = _moved_towards(scores, validation, share)
-    return _within_range(scores, validation, loo, metric)
+    return _within_range(scores, validation, held_out, metric)
 
 
 def interpolate_bias(models: PairedScores, references: PairedScores | None = None) -> Floats:
-    """Return validation score plus interpolated bias of each model.
+    """Return validation score, times the slope, plus interpolated bias of each model.
 
     The bias is interpolated by a Gaussian process over models with an unknown mean (ordinary
-    kriging, Cressie 1993, section 3.2), whose variogram is the distance between the models'
-    predictions. A model's own bias is one of the observations, with noise, so that neither of its
-    scores is used alone.
+    kriging, Cressie 1993, section 3.2). Its variogram is proportional to the distance between the
+    models' predictions; the factor is estimated. The noise of an observed bias is the sampling
+    variance of the held-out score.
 
     Examples
     --------
     >>> import numpy as np
     >>> predictions = np.array([[0, 0, 1], [0, 1, 1], [1, 1, 1], [0, 0, 0]])
-    >>> models = PairedScores(np.array([0.9, 0.8, 0.7]), np.array([0.7, 0.6, np.nan]), predictions)
+    >>> validation, held_out = np.array([0.9, 0.8, 0.7]), np.array([0.7, 0.6, np.nan])
+    >>> models = PairedScores(validation, held_out, np.full(3, 1e-3), predictions)
     >>> interpolate_bias(models).round(2)
     array([0.7, 0.6, 0.5])
     """
     known = np.flatnonzero(np.isfinite(models.bias))
     known = known[:: max(1, -(-len(known) // MAX_KNOWN))]
-    bias, predictions = models.bias[known], models.predictions[:, known]
-    noise = np.full(len(known), _noise(NOISE_VARIANCE, models.n_rows))
+    bias, noise = models.bias[known], models.variance[known]
+    predictions = models.predictions[:, known]
     if references is not None:
         bias = np.concatenate([references.bias, bias])
+        noise = np.concatenate([references.variance, noise])
         predictions = np.concatenate([references.predictions, predictions], axis=1)
-        n_rows = [references.n_rows] * len(references.bias) + [models.n_rows] * len(known)
-        noise = np.array([_noise(NOISE_VARIANCE_WITH_REFERENCES, n) for n in n_rows])
     if len(bias) == 0:
         return models.validation
+    noise = _positive(noise, bias)
     between = distances(predictions, predictions, models.scale)
     to_models = distances(models.predictions, predictions, models.scale)
-    return models.validation + krige(between, bias, to_models, noise)
+    prior_median = PRIOR_MEDIAN * models.n_rows * float(np.median(noise))
+    factor = bias_variance(between, bias, noise, prior_median)
+    return models.expected + krige(factor * between, bias, factor * to_models, noise)
+
+
+def bias_variance(between: Floats, bias: Floats, noise: Floats, prior_median: float) -> float:
+    """Return the variance of the bias per unit of distance.
+
+    It maximizes the restricted likelihood (of differences, which do not depend on the mean) times
+    a log-normal prior, over a grid of values.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> between, noise = 0.2 * (1 - np.eye(8)), np.full(8, 1e-4)
+    >>> agree, disagree = np.full(8, -0.1), np.tile([-0.5, 0.1], 4)
+    >>> small, large = (bias_variance(between, b, noise, 1e-3) for b in (agree, disagree))
+    >>> small < 1e-3 < 0.1 < large
+    True
+    """
+    if len(bias) < 2:
+        return prior_median
+    contrasts = helmert(len(bias))
+    # In units of the noise: the contrasts have covariance variance * signal + identity.
+    root = np.linalg.cholesky(contrasts * noise @ contrasts.T)
+    whitened = np.linalg.solve(root, contrasts)
+    signal, vectors = np.linalg.eigh(-whitened @ between @ whitened.T)
+    signal = np.maximum(signal, 0.0)  # distances are conditionally negative definite
+    observed = (vectors.T @ whitened @ bias) ** 2
+    logs = np.linspace(-12.0, 24.0, 145)
+    variances = prior_median * np.exp(logs)
+    spread = 1.0 + variances[:, None] * signal
+    log_likelihood = -0.5 * np.sum(observed / spread + np.log(spread), axis=1)
+    log_prior = -0.5 * (logs / PRIOR_LOG_DEVIATION) ** 2
+    return float(variances[np.argmax(log_likelihood + log_prior)])
+
+
+def _positive(noise: Floats, bias: Floats) -> Floats:
+    """Return noise variances above zero: unknown ones are the median, zeros the lowest other."""
+    known = noise[np.isfinite(noise) & (noise > 0)]
+    if len(known) == 0:
+        return np.full(len(noise), max(1e-6 * float(np.mean(bias**2)), 1e-30))
+    least = max(float(known.min()), 1e-12 * float(np.var(bias)))  # for the linear system
+    return np.maximum(np.where(np.isfinite(noise), noise, np.median(known)), least)
 
 
 def krige(between: Floats, bias: Floats, to_models: Floats, noise: Floats) -> Floats:
@@ -216,15 +274,17 @@ def _reference_scores(
     training = Replicates(ValidationSet(models.truth, classes[models.truth]), 1, classes)
     plain = replace(metric, weight=None)
 
-    def score(labels: Ints, rows: Replicates, by: Metric) -> float:
+    def score(labels: Ints, rows: Replicates, by: Metric) -> tuple[float, float]:
         cached = LOOCache(_LabelModel(classes), {"predict": classes[labels]})
-        return score_model(cached, rows, by)[SINGLE].mean
+        found = score_model(cached, rows, by)[SINGLE]
+        return found.mean, sampling_variance(cached, rows, by, found.per_row)
 
+    held_out = np.array([score(c, training, plain) for c in models.loo_predictions.T])
     return PairedScores(
-        np.array([score(column, replicates, metric) for column in codes.T]),
-        np.array([score(column, training, plain) for column in models.loo_predictions.T]),
+        np.array([score(column, replicates, metric)[0] for column in codes.T]),
+        held_out[:, 0],
+        held_out[:, 1],
         codes if compared_rows is None else codes[compared_rows],
-        n_rows=len(models.truth),
     )
 
 
@@ -237,7 +297,7 @@ class _LabelModel(ClassifierMixin, BaseEstimator):
         self.classes_ = classes
 
 
-def _within_range(scores: Floats, validation: Floats, loo: Floats, metric: Metric) -> Floats:
+def _within_range(scores: Floats, validation: Floats, held_out: Floats, metric: Metric) -> Floats:
     """Return scores within the metric's range, moved together so that their order is kept.
 
     If the best score exceeds the highest possible one, all scores move down until the best equals
@@ -246,7 +306,7 @@ def _within_range(scores: Floats, validation: Floats, loo: Floats, metric: Metri
     if np.all(np.isnan(scores)):
         return scores
     best = int(np.nanargmax(scores))
-    own = np.clip([validation[best], loo[best]], metric.lowest, metric.highest)
+    own = np.clip([validation[best], held_out[best]], metric.lowest, metric.highest)
     if scores[best] > metric.highest:
         scores = scores + (np.nan_to_num(own.max(), nan=metric.highest) - scores[best])
     elif scores[best] < metric.lowest:
@@ -261,10 +321,6 @@ def _moved_towards(scores: Floats, others: Floats, share: float) -> Floats:
     moved = scores.copy()
     moved[known] += share * (difference - difference.mean())
     return moved
-
-
-def _noise(variance: float, n_rows: int) -> float:
-    return variance * REFERENCE_ROWS / n_rows
 
 
 def _target_scale(replicates: Replicates, y: AnyArray) -> float:

@@ -114,7 +114,7 @@ def _decoded(payload: Mapping[str, Any], trial: Trial) -> "CandidateResult":
         payload["fit_time"],
         payload["score_time"],
         LOOScores(_decoded_scores(loo["scores"]), loo["method"], loo["note"]),
-        payload["main_score"],
+        main_score=payload["main_score"],
         error=payload["error"],
         scoring_errors=payload["scoring_errors"],
         from_checkpoint=True,
@@ -127,6 +127,7 @@ def _encoded_scores(scores: Mapping[str, MetricScores]) -> dict[str, Any]:
             "replicates": one.replicates,
             "per_row": one.per_row,
             "predictions": one.predictions,
+            "variance": one.variance,
         }
         for name, one in scores.items()
     }

@@ -31,6 +31,7 @@ from leavezero.evaluation._scoring import (
     metric_for,
     modifies_input,
     rounded,
+    sampling_variance,
     score_model,
 )
 from leavezero.execution import Limits, TaskEnded, limited_threads, run_tasks
@@ -110,6 +111,7 @@ class CandidateResult:
     fit_time: float
     score_time: float
     loo: LOOScores = field(default_factory=LOOScores)
+    cv: Mapping[str, MetricScores] = field(default_factory=dict)  # fold scores, by metric
     main_score: float = np.nan  # corrected and rounded, so that equal ones tie
     corrected_score: float = np.nan
     error: str | None = None
@@ -123,6 +125,14 @@ class CandidateResult:
         """Return the mean score by a metric; NaN if there is none."""
         scores = None if metric is None else self.scores.get(metric)
         return np.nan if scores is None else scores.mean
+
+    def held_out(self, metric: str) -> tuple[float, float]:
+        """Return the LOO or fold score, or the mean of both, and its variance; NaN if none."""
+        found = [scores[metric] for scores in (self.loo.scores, self.cv) if metric in scores]
+        if not found:
+            return np.nan, np.nan
+        variance = float(np.mean([one.variance for one in found]))
+        return float(np.mean([one.mean for one in found])), variance
 
     @property
     def was_started(self) -> bool:
@@ -168,7 +178,7 @@ class Evaluation:
     tasks: tuple[JointTask, ...]
     n_fits: int
     interrupt: KeyboardInterrupt | None = None
-    budget_spent: bool = False
+    is_stopped: bool = False  # by a callback, or because the time budget is spent
 
 
 def evaluate(
@@ -212,7 +222,7 @@ def evaluate(
     except KeyboardInterrupt as caught:
         interrupt = caught
     results = sorted(_with_scores(run, list(table.values())), key=lambda r: r.trial.row)
-    return Evaluation(results, tuple(tasks), n_fits, interrupt, _is_spent(limits))
+    return Evaluation(results, tuple(tasks), n_fits, interrupt, stopped or _is_spent(limits))
 
 
 def _with_scores(run: Run, results: list[CandidateResult]) -> list[CandidateResult]:
@@ -598,7 +608,9 @@ def _loo_scores(
             names = ", ".join(predictions.predictions)
             notes.append(f"{own.name} cannot be computed from {names}: {error}")
             continue
-        scores[name] = MetricScores(found.replicates, _per_training_row(found, rows, len(y)))
+        variance = sampling_variance(cached, training, own, found.per_row)
+        per_row = _per_training_row(found, rows, len(y))
+        scores[name] = MetricScores(found.replicates, per_row, variance=variance)
     return LOOScores(scores, predictions.method, "; ".join(notes) or None)
 
 

@@ -6,6 +6,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn import config_context
 from sklearn.base import clone
 
@@ -18,6 +19,7 @@ from leavezero.execution import limited_threads
 # "auto": as many rows per replicate as training rows, but no more than these in all. With more, the
 # error of a mean over them would be small against the bias of the generator itself.
 MAX_AUTO_ROWS = 10_000
+MAX_AUTO_CELLS = 2**22  # of dense columns; but as many rows in all as training rows are allowed
 MAX_ROWS = 200_000  # in all, where validation_size is a share of the training rows
 
 
@@ -81,7 +83,8 @@ def sample_replicates(
     A generated row gets the mean weight of its source rows; if the augmenter reports none, rows are
     sampled from the weighted training data instead.
     """
-    size = replicate_size(validation_size, n_replicates, count_rows(X), owner)
+    n_columns = 1 if sparse.issparse(X) else int(np.prod(getattr(X, "shape", (1,))[1:]))
+    size = replicate_size(validation_size, n_replicates, count_rows(X), owner, n_columns)
     # scikit-learn's models inside augmenters do not support every array library.
     with limited_threads(), config_context(array_api_dispatch=False):
         fit_params = {} if groups is None else {"groups": groups}
@@ -105,7 +108,7 @@ def sample_replicates(
 
 
 def replicate_size(
-    validation_size: float | str, n_replicates: int, n_samples: int, owner: str
+    validation_size: float | str, n_replicates: int, n_samples: int, owner: str, n_columns: int = 1
 ) -> int:
     """Return the number of rows of one replicate.
 
@@ -113,13 +116,16 @@ def replicate_size(
     --------
     >>> replicate_size("auto", 10, 150, "a search"), replicate_size("auto", 10, 10**6, "a search")
     (150, 1000)
+    >>> replicate_size("auto", 10, 300, "a search", n_columns=20_000)
+    30
     >>> replicate_size(0.5, 10, 150, "a search")
     75
     """
     if not _is(n_replicates, Integral) or n_replicates < 1:
         raise ValueError(f"n_replicates of {owner} must be a positive int, got {n_replicates!r}.")
     if isinstance(validation_size, str) and validation_size == "auto":
-        return max(1, min(n_samples, MAX_AUTO_ROWS // n_replicates))
+        n_rows = min(MAX_AUTO_ROWS, max(n_samples, MAX_AUTO_CELLS // max(1, n_columns)))
+        return max(1, min(n_samples, n_rows // n_replicates))
     if _is(validation_size, Integral) and int(validation_size) >= 1:
         return int(validation_size)
     if _is(validation_size, Real) and 0 < float(validation_size) < np.inf:

@@ -11,7 +11,6 @@ from leavezero._typing import Floats, Ints
 from leavezero.diagnostics import CandidateScores
 from leavezero.evaluation._bias_correction import corrected_scores
 from leavezero.evaluation._candidates import Candidate
-from leavezero.evaluation._cv_finalists import Fold, fold_scores
 from leavezero.evaluation._evaluate import CandidateResult, Run
 from leavezero.evaluation._replicates import Replicates
 from leavezero.evaluation._scoring import (
@@ -35,21 +34,12 @@ from leavezero.evaluation._selection import (
 )
 
 
-@dataclass(frozen=True)
-class Finalists:
-    """How many tied candidates are cross-validated at most, and on which folds."""
-
-    n_candidates: int
-    folds: Sequence[Fold]
-
-
 @dataclass(frozen=True, eq=False)
 class Selected:
     """``cv_results_``, the selection if a metric made one, and what diagnostics need."""
 
     table: dict[str, Any]
     selection: Selection | None = None
-    n_cv_fits: int = 0
     scores: CandidateScores | None = None
     candidates: tuple[Candidate, ...] = ()  # that ``scores`` refer to
 
@@ -68,9 +58,6 @@ def select(
     results: Sequence[CandidateResult],
     rule: SelectionRule,
     root: np.random.SeedSequence,
-    *,
-    finalists: Finalists | None = None,
-    n_jobs: int | None = None,
 ) -> Selected:
     """Return the table of results and the selected candidate.
 
@@ -88,22 +75,12 @@ def select(
     able = [results[row] for row in rows]
     ranking = _ranking(run, able, shifts[run.main_metric][rows])
     drawn = resamples[run.main_metric].of(rows)
-    selected, n_cv_fits = rule.choose(ranking), 0
-    if finalists is not None:
-        tied = ranking.tied[: finalists.n_candidates]
-        candidates = [able[at].trial.candidate for at in tied]
-        cv_scores = fold_scores(run, candidates, finalists.folds, n_jobs).mean(axis=1)
-        n_cv_fits = len(tied) * len(finalists.folds)
-        selected = _select_finalist(ranking, tied, cv_scores, rule)
-        metric = common_metric(run, results, run.main_metric)
-        moves = _add_cv_scores(table, run.main_metric, [rows[at] for at in tied], cv_scores, metric)
-        ranking, drawn = ranking.shifted(moves[rows]), drawn.shifted(moves[rows])
-    selection = describe_selection(ranking, drawn, rows, type(rule).__name__, selected)
+    selected = rule.choose(ranking)
+    _, variance = able[selected].held_out(run.main_metric)
+    selection = describe_selection(ranking, drawn, rows, type(rule).__name__, selected, variance)
     scores = _candidate_scores(run, able, ranking, drawn, selection, selected)
-    scores = replace(scores, cross_validated=finalists is not None)
-    return Selected(
-        table, selection, n_cv_fits, scores, tuple(result.trial.candidate for result in able)
-    )
+    scores = replace(scores, cross_validated=bool(able[selected].cv))
+    return Selected(table, selection, scores, tuple(result.trial.candidate for result in able))
 
 
 def _corrected(run: Run, results: Sequence[CandidateResult], name: str) -> Floats:
@@ -144,9 +121,14 @@ def results_table(
             columns[f"mean_validation_{name}"] = validation_scores(results, name)
         if run.use_loo:
             columns[f"mean_loo_{name}"] = loo_scores(results, name)
+        if any(result.cv for result in results):
+            columns[f"mean_cv_{name}"] = np.array(
+                [result.cv[name].mean if name in result.cv else np.nan for result in results]
+            )
         if any(result.train_scores for result in results):
-            train = [result.train_scores.get(name, error_score) for result in results]
-            columns[f"mean_train_{name}"] = np.array(train, dtype=np.float64)
+            train = np.array([r.train_scores.get(name, error_score) for r in results], np.float64)
+            columns |= {f"split{r}_train_{name}": train.copy() for r in range(splits.shape[1])}
+            columns[f"mean_train_{name}"] = train
             columns[f"std_train_{name}"] = np.zeros(n_rows)
     if run.use_loo:
         columns["loo_method"] = np.array([r.loo.method for r in results], dtype=object)
@@ -307,7 +289,7 @@ def _candidate_scores(
         splits=ranking.replicates,
         resampled=resamples.drawn,
         validation=validation_scores(results, name) if run.use_validation_set else missing,
-        loo=loo_scores(results, name),
+        held_out=np.array([result.held_out(name)[0] for result in results]),
         by_component=_component_scores(run, ranking.row_scores),
         best=selected,
         tied=tuple(ranking.tied),
@@ -326,39 +308,3 @@ def _component_scores(run: Run, scores: RowScores) -> Floats | None:
     return np.stack(
         [scores.values[:, m] @ (scores.weights[m] / scores.weights[m].sum()) for m in masks]
     )
-
-
-def _select_finalist(
-    ranking: Ranking, tied: list[int], cv_scores: Floats, rule: SelectionRule
-) -> int:
-    """Select among the finalists by the mean of their score and their CV score."""
-    scores = (ranking.scores[tied] + cv_scores) / 2
-    known = np.flatnonzero(np.isfinite(scores))
-    if len(known) == 0:
-        return rule.choose(ranking)
-    rows = [tied[at] for at in known]
-    finalists = ranking.subset(rows, np.array([rounded(score) for score in scores[known]]))
-    return rows[rule.choose(finalists)]
-
-
-def _add_cv_scores(
-    table: dict[str, Any], name: str, rows: Sequence[int], cv_scores: Floats, metric: Metric
-) -> Floats:
-    """Add the CV scores, and return the change of each score.
-
-    A finalist's score becomes the mean of both; the others change by the mean of these changes, so
-    that all stay comparable.
-    """
-    before = table[f"mean_test_{name}"]
-    column = np.full(len(before), np.nan)
-    column[list(rows)] = cv_scores
-    moves = (column - before) / 2
-    known = moves[np.isfinite(moves)]
-    moves = np.where(np.isnan(moves), known.mean() if len(known) else 0.0, moves)
-    table[f"mean_cv_{name}"] = column
-    table[f"mean_test_{name}"] = before + moves
-    for end in ("low", "high"):
-        ends = table[f"{end}_test_{name}"] + moves
-        table[f"{end}_test_{name}"] = np.clip(ends, metric.lowest, metric.highest)
-    table[f"rank_test_{name}"] = ranks(table[f"mean_test_{name}"])
-    return moves

@@ -1,7 +1,9 @@
 """Metrics of a search, and the score of one fitted model on replicates of the validation set."""
 
 import copy
+import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from numbers import Number
 from operator import attrgetter
@@ -27,6 +29,7 @@ ESTIMATOR_DEFAULT = "the estimator's default"  # scoring=None, before the estima
 SCORE_METHOD = "the estimator's own score method"
 METHODS = ("predict", "predict_proba", "predict_log_proba", "decision_function")
 BLOCK_CELLS = 2**23  # predict at most 64 MiB of float64 features at a time
+N_BLOCKS = 10  # of rows, for the sampling variance of scores that are no means over rows
 FLOAT32_SAFE = 1e-30  # values outside [this, 1 / this] do not fit single precision
 _SCORER_TYPE = type(get_scorer("accuracy"))
 _ACCURACY_METHODS = (ClassifierMixin.score, KNeighborsClassifier.score)
@@ -305,12 +308,14 @@ class MetricScores:
 
     ``replicates`` has the score on each replicate. ``per_row`` has the contribution of each row,
     if the score is a mean over rows. ``predictions`` are those that the score was computed from, in
-    a form by which models are compared: class codes, probabilities or values.
+    a form by which models are compared: class codes, probabilities or values. ``variance`` is the
+    sampling variance of a leave-one-out or fold score.
     """
 
     replicates: Floats
     per_row: Floats | None = field(default=None, repr=False)
     predictions: AnyArray | None = field(default=None, repr=False)
+    variance: float = np.nan
 
     @property
     def mean(self) -> float:
@@ -351,6 +356,33 @@ def score_model(
         )
     compared = _comparable_predictions(predictions, replicates, metric)
     return {name: MetricScores(scores, per_row, compared)}
+
+
+def sampling_variance(
+    predictions: CachedPredictions,
+    replicates: Replicates,
+    metric: Metric,
+    per_row: Floats | None,
+) -> float:
+    """Return the sampling variance of a score on rows that the model was not fitted to.
+
+    If the score is no mean over rows, it is estimated from the scores of ten blocks of rows.
+    """
+    y = np.asarray(replicates.rows.y)
+    n_rows = len(y)
+    if per_row is None and metric.name == "r2" and y.ndim == 1:
+        losses = _squared_losses(predictions.all_rows("predict"), replicates.rows, None)
+        per_row = losses.astype(np.float64) / (float(np.var(y)) or 1.0)
+    if per_row is not None:
+        return float(np.var(per_row, dtype=np.float64)) / max(1, n_rows - 1)
+    scores = []
+    for block in range(N_BLOCKS):
+        rows = np.arange(block, n_rows, N_BLOCKS)
+        with suppress(ValueError), warnings.catch_warnings():  # a class may be missing
+            warnings.simplefilter("ignore")
+            scores.append(_block_score(predictions, replicates, rows, metric, None, 0))
+    known = np.array(scores)[np.isfinite(scores)] if scores else np.array([])
+    return float(np.var(known, ddof=1)) / len(known) if len(known) > 1 else np.nan
 
 
 def validation_scores(results: "Sequence[CandidateResult]", name: str) -> Floats:

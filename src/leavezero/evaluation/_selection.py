@@ -17,6 +17,7 @@ from leavezero.execution import limited_threads
 TIED_ERRORS = 2.0  # candidates within so many standard errors of the difference are tied
 N_RESAMPLES = 200
 LEVEL = 0.95
+NORMAL_QUANTILE = 1.96
 MAX_UNITS = 1_000  # resampled one by one where rows have no source rows; more are bundled
 CHUNK_CELLS = 2**18
 
@@ -380,6 +381,10 @@ class Selection:
         Its 95 % bootstrap interval.
     standard_error : float
         Of the best score, on as many rows as the training data.
+    new_data_low, new_data_high : float
+        The 95 % interval of the selected candidate's score on new data: its score plus and minus
+        1.96 standard errors of its leave-one-out, out-of-bag or fold score, or of the generated
+        rows if it has none. The error of the bias correction itself is not part of it.
     bias_corrected_score : float
         The best score without its selection bias (Tsamardinos et al. 2018). A bias of the
         validation set itself is not removed.
@@ -406,15 +411,28 @@ class Selection:
     margin_low: float
     margin_high: float
     standard_error: float
+    new_data_low: float
+    new_data_high: float
     bias_corrected_score: float
     resampled_units: ResampledUnits
 
 
 def describe_selection(
-    ranking: Ranking, resamples: Resamples, rows: Sequence[int], rule: str, selected: int
+    ranking: Ranking,
+    resamples: Resamples,
+    rows: Sequence[int],
+    rule: str,
+    selected: int,
+    variance: float = np.nan,
 ) -> Selection:
-    """Return the facts about a selection; ``rows`` are the candidates' rows in ``cv_results_``."""
+    """Return the facts about a selection; ``rows`` are the candidates' rows in ``cv_results_``.
+
+    ``variance`` is the sampling variance of the selected candidate's held-out score.
+    """
     best, units = ranking.best, ranking.row_scores
+    error = np.sqrt(variance)
+    if not np.isfinite(error):
+        error = standard_error(units.values[selected], units)
     others = [row for row in ranking.within(np.inf) if row != best]
     margin, low, high = np.nan, np.nan, np.nan
     if others:
@@ -429,6 +447,8 @@ def describe_selection(
         margin_low=low,
         margin_high=high,
         standard_error=standard_error(units.values[best], units),
+        new_data_low=float(ranking.scores[selected] - NORMAL_QUANTILE * error),
+        new_data_high=float(ranking.scores[selected] + NORMAL_QUANTILE * error),
         bias_corrected_score=min(resamples.bias_corrected_best(), float(ranking.scores[best])),
         resampled_units=units.resampled_units,
     )

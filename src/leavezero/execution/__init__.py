@@ -6,7 +6,7 @@ from leavezero.execution._checkpoint import (
     OpenCheckpoint,
     summarize_checkpoint,
 )
-from leavezero.execution._digests import digest
+from leavezero.execution._digests import data_seed, digest
 from leavezero.execution._resource_limits import Limits, TaskEnded, resolve_limits
 from leavezero.execution._run_tasks import limited_threads, run_tasks
 
@@ -16,6 +16,7 @@ __all__ = [
     "Limits",
     "OpenCheckpoint",
     "TaskEnded",
+    "data_seed",
     "digest",
     "limited_threads",
     "resolve_limits",

@@ -3,6 +3,8 @@
 import dataclasses
 import functools
 import hashlib
+import logging
+import math
 import types
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -11,9 +13,12 @@ import joblib
 import numpy as np
 from scipy import sparse
 
-from leavezero._tables import is_pandas, is_polars
-from leavezero._typing import AnyArray
+from leavezero._tables import count_rows, is_pandas, is_polars, take_rows
+from leavezero._typing import AnyArray, Table
 
+MAX_CELLS = 2**16  # of the data from which a seed is derived
+MIN_ROWS = 10
+_log = logging.getLogger("leavezero")
 _SCALARS = (type(None), bool, int, float, complex, str, bytes)
 
 
@@ -24,15 +29,6 @@ def digest(value: Any) -> str:
     lists and mappings of these; anything else counts by its pickle. Functions count by their code,
     the values in their closure, and the constants and functions of their module that they use;
     estimators by their class and parameters.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from leavezero.execution import digest
-    >>> digest({"a": 1, "b": [2.0]}) == digest({"b": [np.float64(2.0)], "a": 1})
-    True
-    >>> digest(1) == digest(1.0)
-    False
     """
     hasher = hashlib.sha256()
     try:
@@ -40,6 +36,23 @@ def digest(value: Any) -> str:
     except RecursionError:
         raise ValueError(f"{value!r} contains itself, so it has no digest.") from None
     return hasher.hexdigest()
+
+
+def data_seed(X: Table, y: AnyArray) -> int:
+    """Return a seed derived from the data, of large data from their shape and some rows.
+
+    Layout and subclass of an array do not count: a worker may receive a memory map of it.
+    """
+    n_rows, shape = count_rows(X), tuple(getattr(X, "shape", ()))
+    limit = max(MIN_ROWS, MAX_CELLS // max(1, math.prod(shape[1:])))
+    rows = np.linspace(0, n_rows - 1, min(n_rows, limit)).astype(np.intp)
+    some = [take_rows(X, rows), y[rows]]
+    some = [np.ascontiguousarray(p) if isinstance(p, np.ndarray) else p for p in some]
+    try:
+        return int(digest([n_rows, shape, *some]), 16)
+    except ValueError:
+        _log.info("The data have no digest; the seed is derived from their shape.", exc_info=True)
+        return int(digest([n_rows, shape]), 16)
 
 
 def _add(hasher: Any, value: Any) -> None:
@@ -51,39 +64,8 @@ def _add(hasher: Any, value: Any) -> None:
         hasher.update(f"{type(value).__name__}:{len(content)}:".encode() + content)
     elif isinstance(value, np.ndarray):
         _add_array(hasher, value)
-    elif sparse.issparse(value):
-        rows = value if value.format in ("csr", "csc") else value.tocsr()
-        parts = [type(value), value.shape, rows.data, rows.indices, rows.indptr]
-        _add_items(hasher, "sparse", parts)
-    elif is_pandas(value) or is_polars(value):
-        _add_frame(hasher, value)
     else:
         _add_items(hasher, *_parts(value))
-
-
-def _parts(value: Any) -> tuple[str, Iterable[Any]]:
-    """Return the kind of a composed value, and the values of which it consists."""
-    if isinstance(value, list | tuple):
-        return type(value).__name__, value
-    if isinstance(value, set | frozenset):
-        return "set", sorted(digest(item) for item in value)
-    if isinstance(value, Mapping):
-        return "dict", sorted((digest(key), digest(item)) for key, item in value.items())
-    if isinstance(value, type):
-        return "type", [value.__module__, value.__qualname__]
-    if hasattr(value, "get_params"):
-        return "estimator", [type(value), value.get_params(deep=False)]
-    if isinstance(value, types.FunctionType):
-        return "function", _function_parts(value, ())
-    if isinstance(value, functools.partial):
-        return "partial", [value.func, value.args, value.keywords]
-    if dataclasses.is_dataclass(value):
-        fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-        return "dataclass", [type(value), fields]
-    try:
-        return "other", [type(value), joblib.hash(value, hash_name="sha1")]
-    except Exception as error:  # pickling runs any code
-        raise ValueError(f"{value!r} has no digest: it cannot be pickled ({error}).") from error
 
 
 def _add_items(hasher: Any, kind: str, items: Iterable[Any]) -> None:
@@ -105,24 +87,48 @@ def _add_array(hasher: Any, array: AnyArray) -> None:
         hasher.update(flat.view(np.ndarray).view(np.uint8).data)
 
 
-def _add_frame(hasher: Any, frame: Any) -> None:
-    """Add a frame or a series: names, dtypes and values of its columns, and its index."""
-    if not hasattr(frame, "columns"):
-        _add_items(hasher, "series", [frame.name, *_column_parts(frame)])
-        return
-    index = frame.index.to_numpy() if is_pandas(frame) else None
-    _add_items(hasher, "frame", [list(frame.columns), index])
-    for position in range(len(frame.columns)):  # names may occur twice
-        column = frame.iloc[:, position] if is_pandas(frame) else frame.get_columns()[position]
-        _add_items(hasher, "column", _column_parts(column))
+def _parts(value: Any) -> tuple[str, Iterable[Any]]:
+    """Return the kind of a composed value, and the values of which it consists."""
+    if isinstance(value, type):
+        return "type", [value.__module__, value.__qualname__]
+    if isinstance(value, list | tuple):
+        return type(value).__name__, value
+    if isinstance(value, set | frozenset):
+        return "set", sorted(digest(item) for item in value)
+    if isinstance(value, Mapping):
+        return "dict", sorted((digest(key), digest(item)) for key, item in value.items())
+    if sparse.issparse(value):
+        rows = value if value.format in ("csr", "csc") else value.tocsr()
+        return "sparse", [type(value), value.shape, rows.data, rows.indices, rows.indptr]
+    if is_pandas(value) or is_polars(value):
+        return "frame", _frame_parts(value)
+    if hasattr(value, "get_params"):
+        return "estimator", [type(value), value.get_params(deep=False)]
+    if isinstance(value, types.FunctionType):
+        return "function", _function_parts(value, ())
+    if isinstance(value, functools.partial):
+        return "partial", [value.func, value.args, value.keywords]
+    if dataclasses.is_dataclass(value):
+        fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+        return "dataclass", [type(value), fields]
+    try:
+        return "other", [type(value), joblib.hash(value, hash_name="sha1")]
+    except Exception as error:  # pickling runs any code
+        raise ValueError(f"{value!r} has no digest: it cannot be pickled ({error}).") from error
 
 
-def _column_parts(column: Any) -> list[Any]:
-    categories = getattr(column.dtype, "categories", None)
+def _frame_parts(frame: Any) -> list[Any]:
+    """Return names, dtypes, categories and values of the columns, and the index."""
+    columns = [frame]
+    if hasattr(frame, "columns"):  # not a series; names may occur twice
+        numbers = range(len(frame.columns))
+        columns = [frame.iloc[:, n] if is_pandas(frame) else frame.to_series(n) for n in numbers]
+    categories = [getattr(column.dtype, "categories", None) for column in columns]
     return [
-        str(column.dtype),
-        categories if categories is None else list(categories),
-        column.to_numpy(),
+        type(frame),
+        frame.index.to_numpy() if is_pandas(frame) else None,
+        [(column.name, str(column.dtype), column.to_numpy()) for column in columns],
+        [None if names is None else list(names) for names in categories],
     ]
 
 

@@ -40,14 +40,7 @@ class Clock:
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of tasks; None where there is no limit.
-
-    Examples
-    --------
-    >>> from leavezero.execution import Limits
-    >>> Limits(timeout=60.0).any, Limits().any
-    (True, False)
-    """
+    """Limits of tasks; None where there is no limit."""
 
     timeout: float | None = None  # seconds per task
     time_budget: float | None = None  # seconds by the clock, without the start of workers
@@ -77,12 +70,6 @@ class TaskEnded:
 
     "died": its worker process died twice. "failed": the task or its result could not be pickled,
     or the task raised ``SystemExit`` or ``KeyboardInterrupt``.
-
-    Examples
-    --------
-    >>> from leavezero.execution import TaskEnded
-    >>> print(TaskEnded("timeout", 1.5))
-    exceeded timeout=1.5 seconds and was ended
     """
 
     limit: Literal["timeout", "memory_limit", "time_budget", "died", "failed"]
@@ -104,12 +91,6 @@ def resolve_limits(timeout: Any, time_budget: Any, memory_limit: Any, owner: str
     """Return valid limits whose clock starts now, or raise an error that names the owner.
 
     Times are in seconds; memory is in bytes, or a string with a unit such as "2GB" or "512MiB".
-
-    Examples
-    --------
-    >>> from leavezero.execution import resolve_limits
-    >>> resolve_limits(None, None, "2GB", "GridSearchLZO").memory_limit
-    2000000000
     """
     return Limits(
         _check_seconds(timeout, "timeout", owner),

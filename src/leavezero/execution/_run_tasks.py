@@ -61,12 +61,6 @@ def run_tasks(
         If True, joblib does not batch short tasks, so that each result is returned at once.
     timeout_factor : callable or None
         Returns the number by which ``limits.timeout`` is multiplied for a task; None: 1.
-
-    Examples
-    --------
-    >>> from leavezero.execution import run_tasks
-    >>> sorted(run_tasks(pow, 2, [3, 4], n_jobs=1))
-    [(0, 8), (1, 16)]
     """
     if limits is None or not limits.any:
         return _run_with_joblib(function, shared, list(tasks), n_jobs, 1 if one_by_one else "auto")
@@ -179,14 +173,6 @@ def limited_threads() -> Iterator[None]:
     threads than the main process has, so without a fixed number the scores would depend on
     ``n_jobs``. Several Python threads may use the context at the same time: the last one that
     leaves it restores the numbers of threads.
-
-    Examples
-    --------
-    >>> from threadpoolctl import threadpool_info
-    >>> from leavezero.execution import limited_threads
-    >>> with limited_threads():
-    ...     {pool["num_threads"] for pool in threadpool_info()}
-    {1}
     """
     libraries = _controller(len(sys.modules)).lib_controllers
     own = [library for library in libraries if _is_per_thread(library)]

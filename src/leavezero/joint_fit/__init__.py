@@ -1,6 +1,28 @@
 """Work that candidates of a search share."""
 
-from leavezero.joint_fit._joint_fit import JointFit, JointlyFitted, find_joint_fit
-from leavezero.joint_fit._joint_methods import METHODS
+from leavezero.joint_fit._ensemble_prefix import FORESTS, member_values
+from leavezero.joint_fit._joint_fit import JointFit, JointlyFitted, params_key
+from leavezero.joint_fit._joint_methods import find_joint_fit
+from leavezero.joint_fit._shared_kernel import (
+    pair_coefs,
+    ridge_kernel,
+    svm_decision_values,
+    svm_gamma,
+    svm_labels,
+)
+from leavezero.joint_fit._shared_neighbors import builds_same_index
 
-__all__ = ["METHODS", "JointFit", "JointlyFitted", "find_joint_fit"]
+__all__ = [
+    "FORESTS",
+    "JointFit",
+    "JointlyFitted",
+    "builds_same_index",
+    "find_joint_fit",
+    "member_values",
+    "pair_coefs",
+    "params_key",
+    "ridge_kernel",
+    "svm_decision_values",
+    "svm_gamma",
+    "svm_labels",
+]

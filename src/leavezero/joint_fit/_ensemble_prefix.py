@@ -1,15 +1,16 @@
-"""Ensembles that differ in their number of members: the largest is fitted once.
+"""Ensembles that differ in their number of members or iterations: the largest is fitted once.
 
 Given a seed, an ensemble of k members is the first k members of any larger one, also with early
 stopping: the iteration at which a fit stops does not depend on how many were allowed.
 """
 
-from collections.abc import Hashable, Iterator, Mapping
-from functools import cache, partial
+from collections.abc import Hashable, Mapping
+from functools import cache
 from itertools import islice
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.ensemble import (
     AdaBoostClassifier,
     AdaBoostRegressor,
@@ -19,6 +20,8 @@ from sklearn.ensemble import (
     ExtraTreesRegressor,
     GradientBoostingClassifier,
     GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
 )
@@ -118,18 +121,18 @@ class EnsemblePrefix(JointFit):
 
 def staged_predictions(model: Any, sizes: list[int], X: Table) -> list[Mapping[str, AnyArray]]:
     """Return the predictions of the first members of a boosted model, for each number of them."""
+
+    def predict_block(method: str, rows: Table) -> list[AnyArray]:
+        stages = islice(getattr(model, f"staged_{method}")(rows), max(sizes))
+        found = {
+            size: np.array(values)  # the next stage may update the array
+            for size, values in enumerate(stages, start=1)
+            if size in sizes
+        }
+        return [found[size] for size in sizes]
+
     available = [method for method in PREDICTION_METHODS if hasattr(model, f"staged_{method}")]
-    return lazy_predictions_in_blocks(len(sizes), available, partial(_staged, model, sizes), X)
-
-
-def _staged(model: Any, sizes: list[int], method: str, rows: Table) -> list[AnyArray]:
-    stages: Iterator[AnyArray] = getattr(model, f"staged_{method}")(rows)
-    found = {
-        size: np.array(values)  # the next stage may update the array
-        for size, values in enumerate(islice(stages, max(sizes)), start=1)
-        if size in sizes
-    }
-    return [found[size] for size in sizes]
+    return lazy_predictions_in_blocks(len(sizes), available, predict_block, X)
 
 
 def _copy_first_members(largest: Any, estimator: Any) -> None:
@@ -172,3 +175,90 @@ def member_values(model: Any, index: int, rows: Any) -> Floats:
     values = np.zeros((rows.shape[0], n_classes))
     values[:, np.asarray(member.classes_, dtype=np.intp)] = member.predict_proba(columns)
     return values
+
+
+class HistBoosting(JointFit):
+    """HistGradientBoostingClassifier and HistGradientBoostingRegressor along ``max_iter``.
+
+    scikit-learn has no public way to truncate a fitted model, so models with fewer iterations are
+    provisional; their predictions equal those of plain fits.
+    """
+
+    name = "histogram boosting"
+    estimator_types = (HistGradientBoostingClassifier, HistGradientBoostingRegressor)
+    along = "max_iter"
+
+    def key(self, estimator: Any) -> Hashable | None:
+        """Return all parameters but the number of iterations."""
+        if not is_seed(estimator.random_state) or not is_count(estimator.max_iter):
+            return None
+        return None if estimator.warm_start else params_key(estimator, self.along)
+
+    def fit(
+        self, estimators: list[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None
+    ) -> JointlyFitted:
+        """Fit the model with most iterations; the others predict with its first ones."""
+        largest = fit_plainly(max(estimators, key=self.order), X, y, sample_weight)
+        models: list[Any] = []
+        for estimator in estimators:
+            if estimator.max_iter < largest.n_iter_:
+                classifier = hasattr(largest, "classes_")
+                first = FirstIterationsClassifier if classifier else FirstIterationsRegressor
+                models.append(first(largest, int(estimator.max_iter)))
+                continue
+            if estimator is not largest:  # as large, or the fit stopped before this size
+                copy_fitted_attributes(largest, estimator)
+            models.append(estimator)
+        provisional = tuple(isinstance(model, FirstIterations) for model in models)
+        return JointlyFitted(models, shared=largest, provisional=provisional)
+
+    def predict(self, fitted: JointlyFitted, X: Table) -> list[Mapping[str, AnyArray]]:
+        """Return predictions from one pass through the iterations of the largest model."""
+        return staged_predictions(fitted.shared, [model.n_iter_ for model in fitted.models], X)
+
+
+class FirstIterations(BaseEstimator):
+    """The first iterations of a fitted histogram boosting model, as a model that only predicts."""
+
+    def __init__(self, model: Any, max_iter: int) -> None:
+        self.model = model
+        self.max_iter = max_iter
+
+    @property
+    def n_iter_(self) -> int:
+        return self.max_iter
+
+    @property
+    def n_features_in_(self) -> int:
+        return self.model.n_features_in_
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def fit(self, X: Table, y: AnyArray) -> Any:
+        """Raise an error; scikit-learn requires the method in the last step of a pipeline."""
+        raise NotImplementedError("FirstIterations only predicts; fit a plain estimator instead.")
+
+    def predict(self, X: Table) -> AnyArray:
+        return self._last_stage(self.model.staged_predict(X))
+
+    def _last_stage(self, stages: Any) -> AnyArray:
+        return next(islice(stages, self.max_iter - 1, None))
+
+
+class FirstIterationsClassifier(ClassifierMixin, FirstIterations):
+    """The first iterations of a classifier."""
+
+    @property
+    def classes_(self) -> AnyArray:
+        return self.model.classes_
+
+    def predict_proba(self, X: Table) -> Floats:
+        return self._last_stage(self.model.staged_predict_proba(X))
+
+    def decision_function(self, X: Table) -> Floats:
+        return self._last_stage(self.model.staged_decision_function(X))
+
+
+class FirstIterationsRegressor(RegressorMixin, FirstIterations):
+    """The first iterations of a regressor."""

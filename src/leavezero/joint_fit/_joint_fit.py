@@ -22,21 +22,12 @@ PREDICTION_METHODS = ("predict", "predict_proba", "decision_function")
 
 @dataclass(frozen=True, eq=False)
 class JointlyFitted:
-    """Models that were fitted jointly.
+    """Models that were fitted jointly."""
 
-    Parameters
-    ----------
-    models : list
-        Fitted estimators in the order of the given ones. Each predicts by itself.
-    shared : object
-        Whatever :meth:`JointFit.predict` needs in addition to the models.
-    provisional : tuple of bool or None
-        True for each model that only predicts. Before it is returned to users, build and fit its
-        estimator anew (a given pipeline has been modified). None: no model is provisional.
-    """
-
-    models: list[Any]
-    shared: Any = None
+    models: list[Any]  # fitted, in the order of the given ones; each predicts by itself
+    shared: Any = None  # whatever ``JointFit.predict`` needs in addition
+    # True for each model that only predicts. Before it is returned to users, build and fit its
+    # estimator anew (a given pipeline has been modified). None: no model is provisional.
     provisional: tuple[bool, ...] | None = None
 
 
@@ -45,18 +36,6 @@ class JointFit(ABC):
 
     The fitted models equal the plain fits of each estimator: bit for bit, or to the tolerance that
     a subclass states.
-
-    Examples
-    --------
-    >>> from sklearn.linear_model import Ridge
-    >>> from leavezero.joint_fit import find_joint_fit
-    >>> ridges = [Ridge(alpha) for alpha in (0.1, 1.0)]
-    >>> (method, key), (_, other_key) = (find_joint_fit(ridge) for ridge in ridges)
-    >>> key == other_key
-    True
-    >>> fitted = method.fit(ridges, [[0.0], [1.0], [2.0]], [0.0, 1.0, 5.0])
-    >>> [float(by_method["predict"][0]) for by_method in method.predict(fitted, [[1.0]])]
-    [2.0, 2.0]
     """
 
     name: str = "unnamed"
@@ -97,25 +76,6 @@ class JointFit(ABC):
         contain are left to the model itself.
         """
         return None
-
-
-def find_joint_fit(estimator: Any) -> tuple[JointFit, Hashable] | None:
-    """Return the method that fits an estimator jointly with others, and its key; None if none does.
-
-    Unfitted estimators with the same method and an equal key can be fitted in one call.
-
-    Examples
-    --------
-    >>> from sklearn.ensemble import RandomForestClassifier
-    >>> from leavezero.joint_fit import find_joint_fit
-    >>> find_joint_fit(RandomForestClassifier(random_state=0))[0].name
-    'ensemble prefix'
-    >>> find_joint_fit(RandomForestClassifier(random_state=None)) is None
-    True
-    """
-    from leavezero.joint_fit._joint_methods import METHODS  # which import this module
-
-    return first_match(METHODS, estimator)
 
 
 def first_match(methods: Iterable[JointFit], estimator: Any) -> tuple[JointFit, Hashable] | None:

@@ -1,13 +1,13 @@
 """All joint fits, in the order in which they are tried."""
 
-from leavezero.joint_fit._ensemble_prefix import EnsemblePrefix
-from leavezero.joint_fit._hist_boosting import HistBoosting
-from leavezero.joint_fit._joint_fit import JointFit
-from leavezero.joint_fit._linear_paths import ElasticNetPath, RidgePath
+from functools import partial
+
+from leavezero.joint_fit._ensemble_prefix import EnsemblePrefix, HistBoosting
+from leavezero.joint_fit._joint_fit import JointFit, first_match
 from leavezero.joint_fit._pipeline_prefix import PipelinePrefix
+from leavezero.joint_fit._regularization_paths import ElasticNetPath, RidgePath, SMIRPath
 from leavezero.joint_fit._shared_kernel import SharedKernel, SharedRidgeKernel
 from leavezero.joint_fit._shared_neighbors import SharedNeighbors
-from leavezero.joint_fit._smir_path import SMIRPath
 from leavezero.joint_fit._xgboost_lightgbm import BoostedRounds
 
 SINGLE_ESTIMATOR_METHODS = (
@@ -26,3 +26,7 @@ METHODS: tuple[JointFit, ...] = (
     PipelinePrefix(SINGLE_ESTIMATOR_METHODS),
     PipelinePrefix(()),
 )
+
+# From an unfitted estimator to the method that fits it jointly with others, and its key; None if
+# none does. Estimators with the same method and an equal key can be fitted in one call.
+find_joint_fit = partial(first_match, METHODS)

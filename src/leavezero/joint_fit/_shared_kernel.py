@@ -66,9 +66,10 @@ class SharedKernel(JointFit):
         params = {name: getattr(models[0], name) for name in KERNEL_PARAMS[kernel]}
         if "gamma" in params:
             params["gamma"] = fitted.shared
-        # Distances do not depend on the origin, and keep their digits near it.
-        shift = vectors.mean(axis=0) if kernel == "rbf" and not sparse_rows else 0.0
+        shift = 0.0
         if kernel == "rbf" and not sparse_rows:
+            # Distances do not depend on the origin, and keep their digits near it.
+            shift = vectors.mean(axis=0)
             vectors = vectors - shift
         weights = np.asarray(vectors.T @ coefs) if kernel == "linear" else None
 

@@ -114,18 +114,15 @@ def _can_be_cut(model: Any) -> bool:
 
 def _copy_first_rounds(largest: Any, estimator: Any, learned: list[str]) -> None:
     """Give an estimator what the largest has learned, with the first rounds of its booster."""
-    whole = largest.get_booster() if _package(largest) == "xgboost" else largest.booster_
-    part = _first_rounds(whole, _rounds(estimator))
+    rounds = _rounds(estimator)
+    if _package(largest) == "xgboost":
+        whole = largest.get_booster()
+        part = whole[:rounds]
+    else:
+        whole = largest.booster_
+        part = type(whole)(model_str=whole.model_to_string(num_iteration=rounds))
+        part.params = {**whole.params, "num_iterations": rounds}
+        part.best_iteration = whole.best_iteration
     for name in learned:
         value = vars(largest)[name]
         setattr(estimator, name, part if value is whole else value)
-
-
-def _first_rounds(booster: Any, rounds: int) -> Any:
-    """Return a booster that ends after so many rounds."""
-    if hasattr(booster, "num_boosted_rounds"):
-        return booster[:rounds]
-    part = type(booster)(model_str=booster.model_to_string(num_iteration=rounds))
-    part.params = {**booster.params, "num_iterations": rounds}
-    part.best_iteration = booster.best_iteration
-    return part

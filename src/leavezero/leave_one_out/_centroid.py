@@ -8,8 +8,8 @@ from sklearn.neighbors import NearestCentroid
 
 from leavezero._typing import Bools, Floats, Ints
 from leavezero.leave_one_out._class_scores import class_predictions, loo_class_totals, singletons
-from leavezero.leave_one_out._loo_method import LOOPredictions
-from leavezero.leave_one_out._training_data import (
+from leavezero.leave_one_out._loo_method import (
+    LOOPredictions,
     OneTargetMethod,
     TrainingData,
     check_statistic,
@@ -83,7 +83,7 @@ def _class_moments(model: Any, rows: Floats, codes: Ints) -> _Moments:
         deviations = members - means[code]
         squares[code] = (deviations**2).sum(axis=0)
         if model.metric == "manhattan":
-            centroids[code], own[codes == code] = np.median(members, axis=0), _loo_medians(members)
+            centroids[code], own[codes == code] = np.median(members, axis=0), loo_medians(members)
         else:
             centroids[code] = means[code]
             own[codes == code] = means[code] - deviations / max(len(members) - 1, 1)
@@ -91,8 +91,8 @@ def _class_moments(model: Any, rows: Floats, codes: Ints) -> _Moments:
     return _Moments(rows, codes, counts, means, centroids, squares, own)
 
 
-def _loo_medians(members: Floats) -> Floats:
-    """Return the median of each column without each row, from one sort."""
+def loo_medians(members: Floats) -> Floats:
+    """Return the median of each column without each row, from one sort; a single row itself."""
     count = len(members) - 1
     if count == 0:
         return members

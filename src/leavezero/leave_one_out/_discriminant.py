@@ -18,8 +18,8 @@ from sklearn.discriminant_analysis import (
 
 from leavezero._typing import Bools, Floats, Ints
 from leavezero.leave_one_out._class_scores import class_predictions, loo_class_totals, singletons
-from leavezero.leave_one_out._loo_method import LOOPredictions
-from leavezero.leave_one_out._training_data import (
+from leavezero.leave_one_out._loo_method import (
+    LOOPredictions,
     OneTargetMethod,
     TrainingData,
     check_statistic,
@@ -39,7 +39,6 @@ class _DiscriminantMethod(OneTargetMethod):
     takes_weights = False
 
     def unsupported_reason(self, estimator: Any) -> str | None:
-        """Return a reason for covariances that are not sums over rows."""
         if getattr(estimator, "covariance_estimator", None) is not None:
             return "a custom covariance_estimator has no closed form without a row"
         if getattr(estimator, "shrinkage", None) == "auto":

@@ -7,9 +7,11 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 
 from leavezero._tables import count_rows
 from leavezero._typing import AnyArray, Floats, Table
+from leavezero.leave_one_out._centroid import loo_medians
 from leavezero.leave_one_out._class_scores import loo_class_totals, partial_predictions, subtract
-from leavezero.leave_one_out._loo_method import LeaveOneOutMethod, LOOPredictions
-from leavezero.leave_one_out._training_data import (
+from leavezero.leave_one_out._loo_method import (
+    LeaveOneOutMethod,
+    LOOPredictions,
     check_statistic,
     class_codes,
     row_weights,
@@ -24,7 +26,6 @@ class DummyMethod(LeaveOneOutMethod):
     estimator_types = (DummyClassifier, DummyRegressor)
 
     def unsupported_reason(self, estimator: Any) -> str | None:
-        """Return a reason for strategies that are random, fixed, or quantiles."""
         classifier = isinstance(estimator, DummyClassifier)
         supported = ("most_frequent", "prior") if classifier else ("mean", "median")
         if estimator.strategy in supported:
@@ -47,7 +48,7 @@ class DummyMethod(LeaveOneOutMethod):
             loo: Floats = (total - weights * values) / np.where(valid, left, 1.0)
         elif sample_weight is None:
             check_statistic(model, "constant_", [[np.median(values)]])
-            loo = _loo_medians(values) if len(values) > 1 else values
+            loo = loo_medians(values[:, None])[:, 0]
         else:
             raise ValueError("sample_weight must be None: the weighted median is not supported.")
         return partial_predictions("exact", {"predict": loo}, valid)
@@ -63,12 +64,3 @@ def _class_predictions(
     best = shares.argmax(axis=1)
     probabilities = shares if model.strategy == "prior" else np.eye(n_classes)[best]
     return {"predict": model.classes_.take(best), "predict_proba": probabilities}
-
-
-def _loo_medians(values: Floats) -> Floats:
-    """Return the median without each value, from one sort."""
-    n_left = len(values) - 1
-    ordered, ranks = np.sort(values), values.argsort().argsort()
-    # Ranks above the removed one decrease by one.
-    low, high = (ordered[at + (ranks <= at)] for at in ((n_left - 1) // 2, n_left // 2))
-    return np.asarray(low + (high - low) / 2)

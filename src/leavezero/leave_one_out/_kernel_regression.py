@@ -13,11 +13,12 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.kernel_ridge import KernelRidge
 
 from leavezero._typing import AnyArray, Floats, Table
-from leavezero.joint_fit._shared_kernel import ridge_kernel
-from leavezero.leave_one_out._loo_method import LeaveOneOutMethod, LOOPredictions
-from leavezero.leave_one_out._training_data import (
+from leavezero.joint_fit import ridge_kernel
+from leavezero.leave_one_out._loo_method import (
     MAX_CELLS,
     TOO_LARGE,
+    LeaveOneOutMethod,
+    LOOPredictions,
     mismatch_error,
     nearly_equal,
     reject_weights,

@@ -33,7 +33,6 @@ class PipelineMethod(LeaveOneOutMethod):
     estimator_types = (Pipeline,)
 
     def unsupported_reason(self, estimator: Any) -> str | None:
-        """Return which step is not supported, and why."""
         for name, step in estimator.steps[:-1]:
             if (reason := _target_reason(step)) is not None:
                 return f"the step {name!r} {reason}"
@@ -67,21 +66,15 @@ def _predict_group(
     """Return the predictions of pipelines with the same earlier steps."""
     first, lasts = models[0], [model.steps[-1][1] for model in models]
     rows = first[:-1].transform(X) if len(first.steps) > 1 else X
-    results = _part_method(lasts[0]).predict_many(lasts, rows, y, sample_weight)
+    method = find_leave_one_out(lasts[0])
+    assert method is not None  # else the pipeline would be unsupported
+    results = method.predict_many(lasts, rows, y, sample_weight)
     if all(_is_stateless(step) for _, step in first.steps[:-1]):
         return results
     return [
         replace(result, method="approximate" if result.method == "exact" else result.method)
         for result in results
     ]
-
-
-def _part_method(estimator: Any) -> LeaveOneOutMethod:
-    """Return the method for a step or a member; raise if there is none."""
-    method = find_leave_one_out(estimator)
-    if method is None:
-        raise ValueError(f"{type(estimator).__name__} has no leave-one-out method.")
-    return method
 
 
 def _part_reason(role: str, name: str, estimator: Any) -> str | None:
@@ -146,7 +139,6 @@ class VotingMethod(LeaveOneOutMethod):
     estimator_types = (VotingClassifier, VotingRegressor)
 
     def unsupported_reason(self, estimator: Any) -> str | None:
-        """Return which member is not supported, and why."""
         members = [member for member in estimator.estimators if not _is_dropped(member[1])]
         reasons = (_part_reason("member", *member) for member in members)
         return next(filter(None, reasons), None)
@@ -156,10 +148,11 @@ class VotingMethod(LeaveOneOutMethod):
     ) -> LOOPredictions:
         classifier = type(model) is VotingClassifier
         target = model.le_.transform(np.asarray(y)) if classifier else y
-        members = [
-            _part_method(member).predict(member, X, target, sample_weight)
-            for member in model.estimators_
-        ]
+        members = []
+        for member in model.estimators_:
+            found = find_leave_one_out(member)
+            assert found is not None  # else the ensemble would be unsupported
+            members.append(found.predict(member, X, target, sample_weight))
         methods = {member.method for member in members}
         method = methods.pop() if len(methods) == 1 else "approximate"
         masks = [member.has_prediction for member in members if member.has_prediction is not None]

@@ -15,8 +15,12 @@ from leavezero.leave_one_out._class_scores import (
     singletons,
     subtract,
 )
-from leavezero.leave_one_out._loo_method import LOOPredictions
-from leavezero.leave_one_out._training_data import OneTargetMethod, TrainingData, check_statistic
+from leavezero.leave_one_out._loo_method import (
+    LOOPredictions,
+    OneTargetMethod,
+    TrainingData,
+    check_statistic,
+)
 
 _CANCELLATION = 1e-3  # a sum of squares that shrinks below this share is summed again
 
@@ -100,7 +104,6 @@ class DiscreteNBMethod(OneTargetMethod):
     estimator_types = (MultinomialNB, BernoulliNB, ComplementNB)
 
     def unsupported_reason(self, estimator: Any) -> str | None:
-        """Return a reason for models without smoothing."""
         if estimator.force_alpha and np.min(estimator.alpha) <= 0:
             return "with alpha=0 a feature that only one row has is impossible without that row"
         return None

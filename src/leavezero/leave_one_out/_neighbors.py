@@ -17,11 +17,15 @@ from sklearn.utils import check_consistent_length
 
 from leavezero._tables import take_rows
 from leavezero._typing import AnyArray, Floats, Ints, Table
-from leavezero.joint_fit._joint_fit import params_key
-from leavezero.joint_fit._shared_neighbors import builds_same_index
+from leavezero.joint_fit import builds_same_index, params_key
 from leavezero.leave_one_out._class_scores import partial_predictions
-from leavezero.leave_one_out._loo_method import LeaveOneOutMethod, LOOPredictions
-from leavezero.leave_one_out._training_data import mismatch_error, reject_weights, to_dense
+from leavezero.leave_one_out._loo_method import (
+    LeaveOneOutMethod,
+    LOOPredictions,
+    mismatch_error,
+    reject_weights,
+    to_dense,
+)
 
 _K_NEIGHBORS = (KNeighborsClassifier, KNeighborsRegressor)
 _RADIUS_NEIGHBORS = (RadiusNeighborsClassifier, RadiusNeighborsRegressor)

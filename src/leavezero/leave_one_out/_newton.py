@@ -17,10 +17,10 @@ import numpy as np
 from scipy import linalg, sparse
 
 from leavezero._typing import AnyArray, Floats
-from leavezero.leave_one_out._loo_method import LOOPredictions
-from leavezero.leave_one_out._training_data import (
+from leavezero.leave_one_out._loo_method import (
     MAX_CELLS,
     TOO_LARGE,
+    LOOPredictions,
     OneTargetMethod,
     TrainingData,
     mismatch_error,
@@ -43,7 +43,7 @@ MAX_EXCESS = 10.0  # times the solver's own tolerance
 
 @dataclass(frozen=True, eq=False)
 class NewtonStep:
-    """Result of :func:`newton_step`."""
+    """Result of one Newton step."""
 
     scores: Floats  # linear predictors without each row
     leverages: Floats  # 1: the row alone determines its score
@@ -138,19 +138,10 @@ def newton_step(
 ) -> NewtonStep:
     """Return the scores without each row, for a loss of one score per row.
 
-    Parameters
-    ----------
-    X : array or CSR matrix of shape (n_rows, n_columns)
-        With the column of the intercept at the end, if there is one.
-    scores, slopes, curvatures : array of shape (n_rows,)
-        x_i'b, and l_i' and l_i'' >= 0 there, weights included.
-    penalties : array of shape (n_columns,)
-        The diagonal of P.
-    gradient : array of shape (n_columns,)
-        Gradient of the objective on all rows at b; zero but for the solver's tolerance.
-    penalty_gradient, penalty_shares : array of shape (n_columns,), array of shape (n_rows,)
-        Where an objective is a mean over the rows, the penalty loses ``penalty_shares[i]`` times
-        this gradient when row i is left out.
+    ``scores``, ``slopes`` and ``curvatures`` are x_i'b, l_i' and l_i'' >= 0, weights included.
+    ``penalties`` is the diagonal of P, and ``gradient`` that of the objective at b: zero but for
+    the solver's tolerance. Where an objective is a mean over the rows, the penalty loses
+    ``penalty_shares[i]`` times ``penalty_gradient`` when row i is left out.
     """
     own, solve = _factorize(X, curvatures, penalties)
     moves = own * slopes

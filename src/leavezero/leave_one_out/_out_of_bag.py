@@ -18,9 +18,10 @@ import numpy as np
 from sklearn.ensemble import BaggingClassifier, BaggingRegressor
 
 from leavezero._typing import AnyArray, Bools, Floats, Ints, Table
-from leavezero.joint_fit._ensemble_prefix import FORESTS, member_values
-from leavezero.leave_one_out._loo_method import LeaveOneOutMethod, LOOPredictions
-from leavezero.leave_one_out._training_data import (
+from leavezero.joint_fit import FORESTS, member_values
+from leavezero.leave_one_out._loo_method import (
+    LeaveOneOutMethod,
+    LOOPredictions,
     class_codes,
     mismatch_error,
     target_values,
@@ -40,7 +41,6 @@ class OutOfBagMethod(LeaveOneOutMethod):
     estimator_types = (*FORESTS, BaggingClassifier, BaggingRegressor)
 
     def unsupported_reason(self, estimator: Any) -> str | None:
-        """Return a reason if all members are fitted to all rows."""
         if estimator.bootstrap:
             return None
         if type(estimator) in FORESTS:

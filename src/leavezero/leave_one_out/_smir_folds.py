@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 
 from leavezero._typing import AnyArray, Floats, Table
-from leavezero.leave_one_out._loo_method import LeaveOneOutMethod, LOOPredictions
-from leavezero.leave_one_out._training_data import mismatch_error
+from leavezero.leave_one_out._loo_method import LeaveOneOutMethod, LOOPredictions, mismatch_error
 from leavezero.semi_supervised import SMIRClassifier, held_out_scores
 
 N_REPEATS = 10  # with few labels the split into folds matters, and folds cost next to nothing

@@ -1,4 +1,7 @@
-"""SVC, NuSVC, SVR and NuSVR: approximate leave-one-out by the span rule and a smoothed loss.
+"""Support vector machines: approximate leave-one-out.
+
+LinearSVC and LinearSVR with a squared loss take one Newton step. For SVC, NuSVC, SVR and NuSVR the
+larger of two changes is used, by the span rule and by a smoothed loss.
 
 Span rule: as its dual coefficient falls to zero, the decision value of support vector p falls at
 the rate S_p^2, its squared distance from the affine combinations of the free support vectors. If
@@ -22,25 +25,30 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 from sklearn.metrics.pairwise import pairwise_kernels
-from sklearn.svm import SVC, SVR, NuSVC, NuSVR
+from sklearn.svm import SVC, SVR, LinearSVC, LinearSVR, NuSVC, NuSVR
 
-from leavezero._typing import Bools, Floats, Ints
-from leavezero.joint_fit._shared_kernel import (
-    pair_coefs,
-    svm_decision_values,
-    svm_gamma,
-    svm_labels,
-)
-from leavezero.leave_one_out._loo_method import LOOPredictions
-from leavezero.leave_one_out._newton import append_constant, newton_step
-from leavezero.leave_one_out._training_data import (
+from leavezero._typing import AnyArray, Bools, Floats, Ints
+from leavezero.joint_fit import pair_coefs, svm_decision_values, svm_gamma, svm_labels
+from leavezero.leave_one_out._loo_method import (
     MAX_CELLS,
+    LOOPredictions,
     OneTargetMethod,
     TrainingData,
+    class_weighted,
     mismatch_error,
     to_dense,
 )
+from leavezero.leave_one_out._newton import (
+    NewtonMethod,
+    append_constant,
+    convergence_reason,
+    leverage_reason,
+    newton_columns,
+    newton_step,
+)
 
+SQUARED = ("squared_hinge", "squared_epsilon_insensitive")
+NO_CURVATURE = "this loss has no second derivative, and liblinear returns no dual coefficients"
 AT_BOUND = 1.0 - 1e-9
 OFF_MARGIN = 0.1  # LIBSVM leaves free support vectors within its tolerance, 1e-3, of the margin
 MIN_FREE, FEW_FREE = 3, 20  # free support vectors; measured against refits
@@ -70,7 +78,6 @@ class BinarySVM:
 
     @property
     def n_bounded(self) -> int:
-        """Number of support vectors at their bound."""
         return int(((self.dual_coef != 0.0) & ~self.free).sum())
 
     def take(self, which: Ints) -> "BinarySVM":
@@ -433,3 +440,91 @@ def _inverse_root(matrix: Floats) -> Floats:
         values, vectors = np.linalg.eigh(matrix)
         kept = values > values.max(initial=0.0) * JITTER * len(matrix)
         return np.asarray((vectors[:, kept] / np.sqrt(values[kept])).T)
+
+
+class LinearSVCMethod(NewtonMethod):
+    """LinearSVC with the squared hinge loss, one class against the rest."""
+
+    name = "linear support vector classifier"
+    estimator_types = (LinearSVC,)
+
+    def unsupported_reason(self, estimator: Any) -> str | None:
+        if estimator.penalty != "l2":
+            return "one Newton step requires a smooth penalty, got penalty='l1'"
+        if estimator.multi_class != "ovr":
+            return f"multi_class={estimator.multi_class!r} has one loss for all classes"
+        if estimator.loss not in SQUARED:
+            return f"{NO_CURVATURE}; SVC(kernel='linear') is supported"
+        return None
+
+    def _step(self, model: Any, data: TrainingData) -> tuple[dict[str, AnyArray], str | None]:
+        weights = model.C * class_weighted(model, data)
+        X, coefs, _ = newton_columns(model, data.X, model.coef_, 1.0, liblinear=True)
+        fitted = np.asarray(X @ coefs.T)
+        separated = bool(np.all(_predicted_codes(fitted) == data.y))
+        scores = np.empty_like(fitted)
+        reasons = []
+        for k, coef in enumerate(coefs):
+            signs = np.where(data.y == (k if len(coefs) > 1 else 1), 1.0, -1.0)
+            errors = -signs * np.maximum(1.0 - signs * fitted[:, k], 0.0)
+            scores[:, k], reason = _squared_loss_step(
+                model, X, coef, errors, weights, float(weights.sum()), separated
+            )
+            reasons.append(reason)
+        predictions = {
+            "predict": model.classes_[_predicted_codes(scores)],
+            "decision_function": scores if len(coefs) > 1 else scores[:, 0],
+        }
+        return predictions, next(filter(None, reasons), None)
+
+
+class LinearSVRMethod(NewtonMethod):
+    """LinearSVR with the squared epsilon-insensitive loss."""
+
+    name = "linear support vector regression"
+    estimator_types = (LinearSVR,)
+
+    def unsupported_reason(self, estimator: Any) -> str | None:
+        if estimator.loss in SQUARED:
+            return None
+        return f"{NO_CURVATURE}; SVR(kernel='linear') is supported"
+
+    def _step(self, model: Any, data: TrainingData) -> tuple[dict[str, AnyArray], str | None]:
+        weights = model.C * data.weights
+        X, (coef,), _ = newton_columns(model, data.X, model.coef_[None], 1.0, liblinear=True)
+        residuals = X @ coef - data.y
+        errors = np.sign(residuals) * np.maximum(np.abs(residuals) - model.epsilon, 0.0)
+        at_zero = float(weights @ np.maximum(np.abs(data.y) - model.epsilon, 0.0) ** 2)
+        scores, reason = _squared_loss_step(model, X, coef, errors, weights, at_zero, False)
+        return {"predict": scores}, reason
+
+
+def _squared_loss_step(
+    model: Any,
+    X: Any,
+    coef: Floats,
+    errors: Floats,
+    weights: Floats,
+    objective_at_zero: float,
+    separated: bool,
+) -> tuple[Floats, str | None]:
+    """Return the scores without each row, and why they are unreliable.
+
+    The objective is sum_i w_i e_i^2 + |b|^2 / 2, e the errors beyond the margin or the tube. The
+    decrement is relative to it, because this loss has no unit of its own. liblinear may stop far
+    above the minimum, but not above the objective of zero coefficients: then the rows are others.
+    """
+    slopes, curvatures = 2.0 * weights * errors, 2.0 * weights * (errors != 0.0)
+    gradient = slopes @ X + coef
+    step = newton_step(X, X @ coef, slopes, curvatures, np.ones(X.shape[1]), gradient)
+    objective = float(weights @ errors**2 + coef @ coef / 2.0)
+    excess = np.inf if objective > objective_at_zero else 0.0
+    decrement = step.decrement / max(objective, 1e-300)
+    reason = convergence_reason(model, decrement, excess)
+    return step.scores, reason or leverage_reason(step.leverages, separated)
+
+
+def _predicted_codes(scores: Floats) -> Ints:
+    if scores.shape[1] == 1:
+        return (scores[:, 0] > 0).astype(np.intp)
+    return np.asarray(scores.argmax(axis=1))

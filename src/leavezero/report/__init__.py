@@ -1,6 +1,5 @@
 """Results of a search as a plain dict, an HTML page and matplotlib figures."""
 
-from leavezero.report._format_value import format_value
 from leavezero.report._html_page import to_fragment, to_html
 from leavezero.report._plots import (
     plot_checks,
@@ -9,7 +8,7 @@ from leavezero.report._plots import (
     plot_validation_set,
     results_frame,
 )
-from leavezero.report._summarize import summarize
+from leavezero.report._summarize import format_value, summarize
 from leavezero.report._svg_figures import to_svg
 
 __all__ = [

@@ -8,8 +8,8 @@ from importlib import resources
 from typing import Any
 
 from leavezero.diagnostics import format_score
-from leavezero.report._format_value import format_number
 from leavezero.report._plots import import_extra
+from leavezero.report._summarize import format_number
 from leavezero.report._svg_figures import page_figures
 
 MAX_CANDIDATES = 2_000  # rows of the table
@@ -122,36 +122,31 @@ def to_fragment(summary: Mapping[str, Any]) -> str:
     >>> "<strong>C=10</strong>" in to_fragment(summarize(table, best=1))
     True
     """
-    lines = [*_selection_lines(summary), *_check_lines(summary["diagnostics"])]
     return (
         '<div class="leavezero-search" style="border-left: 4px solid currentColor; '
-        f'padding: 2px 12px; margin: 6px 0; max-width: 60em;">{"".join(lines)}</div>'
+        f'padding: 2px 12px; margin: 6px 0; max-width: 60em;">{"".join(_fragment(summary))}</div>'
     )
 
 
-def _selection_lines(summary: Mapping[str, Any]) -> list[str]:
-    selection = summary["selection"]
+def _fragment(summary: Mapping[str, Any]) -> Iterator[str]:
+    selection, diagnostics = summary["selection"], summary["diagnostics"]
     if selection is None:
-        return ["<p>No candidate was selected: refit names no metric.</p>"]
-    metric, score = escape(summary["run"]["metric"]), format_number(selection["score"])
-    lines = [f"<p><strong>{escape(selection['label'])}</strong>: {metric} {score}</p>"]
-    if selection["sentences"]:
-        lines.append(f"<p>{escape(' '.join(selection['sentences']))}</p>")
-    return lines
-
-
-def _check_lines(diagnostics: Mapping[str, Any] | None) -> list[str]:
-    if diagnostics is None:
-        return []
-    checks = diagnostics["checks"]
-    items = [
-        f"<li><b>{level}</b> {escape('{code} {title}: {message}'.format(**check))}</li>"
-        for level in ("warning", "note")
-        for check in checks
-        if check["level"] == level
-    ]
-    lines = [f"<ul>{''.join(items)}</ul>"] if items else []
-    lines.append(f"<p>{sum(check['level'] == 'ok' for check in checks)} checks are ok.</p>")
-    if diagnostics["next_step"] is not None:
-        lines.append(f"<p><strong>Next step:</strong> {escape(diagnostics['next_step'])}</p>")
-    return lines
+        yield "<p>No candidate was selected: refit names no metric.</p>"
+    else:
+        metric, score = escape(summary["run"]["metric"]), format_number(selection["score"])
+        yield f"<p><strong>{escape(selection['label'])}</strong>: {metric} {score}</p>"
+        if selection["sentences"]:
+            yield f"<p>{escape(' '.join(selection['sentences']))}</p>"
+    if diagnostics is not None:
+        checks = diagnostics["checks"]
+        items = [
+            f"<li><b>{level}</b> {escape('{code} {title}: {message}'.format(**check))}</li>"
+            for level in ("warning", "note")
+            for check in checks
+            if check["level"] == level
+        ]
+        if items:
+            yield f"<ul>{''.join(items)}</ul>"
+        yield f"<p>{sum(check['level'] == 'ok' for check in checks)} checks are ok.</p>"
+        if diagnostics["next_step"] is not None:
+            yield f"<p><strong>Next step:</strong> {escape(diagnostics['next_step'])}</p>"

@@ -1,13 +1,19 @@
-"""The results of a search as one plain dict."""
+"""The results of a search as one plain dict, and values as JSON and as text for readers."""
 
+import inspect
+import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from leavezero._tables import plain
 from leavezero.diagnostics import format_score
-from leavezero.report._format_value import clean_text, format_value, to_json
 
+MAX_ITEMS = 50  # of a list that is written in full
+_NOT_PRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
+_DATA_PARAMETERS = ("X", "y", "sample_weight", "groups")  # contain rows, which are never shown
 FORMAT = 1
 _SCORE_COLUMNS = {  # beginning of the column in cv_results_ -> entry of a candidate
     "mean_test": "score",
@@ -92,7 +98,8 @@ def _candidates(
     candidates = []
     for row in order:
         params = {clean_text(name): _cell(value) for name, value in table["params"][row].items()}
-        label = ", ".join(f"{name}={_short(value)}" for name, value in params.items())
+        short = {name: f"{v:.6g}" if isinstance(v, float) else v for name, v in params.items()}
+        label = ", ".join(f"{name}={value}" for name, value in short.items())
         candidate: dict[str, Any] = {"row": row, "best": row == best, "tied": row in tied}
         candidate |= {"label": label or "no parameters", "params": params}
         candidate |= {entry: to_json(table[name][row]) for name, entry in columns.items()}
@@ -103,17 +110,9 @@ def _candidates(
 
 def _cell(value: Any) -> Any:
     """Return the value of a parameter: a finite number, a bool, None or text."""
-    value = value.item() if isinstance(value, np.generic) else value
-    if isinstance(value, str):
-        return clean_text(value)
-    if value is None or isinstance(value, bool):
-        return value
-    number = to_json(value) if isinstance(value, int | float) else None
-    return format_value(value) if number is None else number
-
-
-def _short(value: Any) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    value = plain(value)
+    found = to_json(value) if isinstance(value, str | int | float) else None
+    return format_value(value) if found is None and value is not None else found
 
 
 def _params(candidates: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -153,9 +152,8 @@ def _sentences(selection: Mapping[str, Any]) -> list[str]:
         low, high = selection["margin_low"], selection["margin_high"]
         known = low is not None and high is not None
         interval = f" (95 % interval {format_score(low)} to {format_score(high)})" if known else ""
-        sentences.append(
-            f"The best score is {format_score(margin)} above the second best{interval}."
-        )
+        best = f"The best score is {format_score(margin)}"
+        sentences.append(f"{best} above the second best{interval}.")
     if n_tied:
         others = "1 other candidate is" if n_tied == 1 else f"{n_tied} other candidates are"
         sentences.append(f"{others} statistically tied with the best.")
@@ -170,3 +168,92 @@ def _sentences(selection: Mapping[str, Any]) -> list[str]:
             "no confidence intervals for new data."
         )
     return sentences
+
+
+def to_json(value: Any) -> Any:
+    """Return a value that JSON can represent: NaN and infinities become None, objects text."""
+    value = plain(value)
+    if isinstance(value, str):
+        return clean_text(value)
+    if value is None or isinstance(value, bool | int):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {clean_text(str(name)): to_json(item) for name, item in value.items()}
+    if isinstance(value, np.ndarray):
+        return to_json(value.tolist())
+    if isinstance(value, list | tuple):
+        return [to_json(item) for item in value]
+    return format_value(value)
+
+
+def clean_text(text: str) -> str:
+    """Replace characters that HTML and XML do not allow: control codes and lone surrogates."""
+    return _NOT_PRINTABLE.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def format_number(value: float | None) -> str:
+    """Return a number with four digits; "-" for None."""
+    return "-" if value is None else f"{value:.4g}"
+
+
+def format_value(value: Any, max_length: int = 400) -> str:
+    """Return a value as short Python code, or in angle brackets; never the contents of tables.
+
+    Parameters
+    ----------
+    value : object
+        Numbers, arrays, estimators, distributions, and lists and dicts of these.
+    max_length : int, default=400
+        The number of characters after which the text is cut.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.svm import SVC
+    >>> from leavezero.report import format_value
+    >>> format_value({"C": np.array([0.1, 1.0]), "model": SVC(C=2)})
+    "{'C': [0.1, 1.0], 'model': SVC(C=2)}"
+    >>> format_value(np.zeros((3, 2)))
+    '<ndarray of shape (3, 2)>'
+    """
+    code = _code(value)
+    return code if len(code) <= max_length else f"{code[:max_length]} <cut>"
+
+
+def _code(value: Any) -> str:
+    value = plain(value)
+    if isinstance(value, np.ndarray) and value.ndim == 1 and len(value) <= MAX_ITEMS:
+        value = value.tolist()
+    if isinstance(value, type) or inspect.isroutine(value):
+        return f"<{value.__name__}>"
+    if hasattr(value, "shape"):
+        return f"<{type(value).__name__} of shape {tuple(value.shape)}>"
+    if isinstance(value, list | tuple) and len(value) > MAX_ITEMS:
+        return f"<{type(value).__name__} of {len(value)}>"
+    if isinstance(value, list | tuple):
+        items = ", ".join(map(_code, value))
+        return f"[{items}]" if isinstance(value, list) else f"({items}{',' * (len(value) == 1)})"
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key!r}: {_code(item)}" for key, item in value.items()) + "}"
+    if hasattr(value, "get_params"):
+        return f"{type(value).__name__}({', '.join(_changed_params(value))})"
+    if hasattr(value, "dist") and hasattr(value, "args"):  # a frozen distribution of scipy.stats
+        params = [_code(item) for item in value.args]
+        params += [f"{name}={_code(item)}" for name, item in value.kwds.items()]
+        return f"{value.dist.name}({', '.join(params)})"
+    text = repr(value)
+    return f"<{type(value).__name__}>" if " at 0x" in text else text
+
+
+def _changed_params(estimator: Any) -> list[str]:
+    """Return the parameters of an estimator that differ from their defaults, as code."""
+    signature = inspect.signature(type(estimator)).parameters
+    changed = []
+    for name, value in estimator.get_params(deep=False).items():
+        code = _code(value)
+        if name not in signature or code != _code(signature[name].default):
+            hidden = name in _DATA_PARAMETERS
+            changed.append(f"{name}=<{type(value).__name__}>" if hidden else f"{name}={code}")
+    return changed

@@ -10,7 +10,6 @@ from xml.etree import ElementTree
 import numpy as np
 
 from leavezero._typing import Floats
-from leavezero.report._format_value import format_number
 from leavezero.report._plots import (
     COLORS,
     Record,
@@ -21,6 +20,7 @@ from leavezero.report._plots import (
     plot_scores,
     plot_validation_set,
 )
+from leavezero.report._summarize import format_number
 
 WIDTH = 360  # pixels; a phone shows it unscaled
 MAX_INTERVALS, MAX_LINES, MAX_POINTS, MAX_PARAMS, MAX_CELLS = 15, 300, 1_000, 8, 16

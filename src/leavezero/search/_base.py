@@ -1,17 +1,17 @@
 """Base class of all searches."""
 
+import sys
 import time
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable
 from contextlib import ExitStack
 from copy import deepcopy
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier, is_regressor
+from sklearn.base import MetaEstimatorMixin, clone, is_classifier, is_regressor
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
@@ -22,15 +22,15 @@ from leavezero._tables import take_rows
 from leavezero._typing import AnyArray, Ints, RandomState, Table
 from leavezero._warnings import warn_caller
 from leavezero.augment import ValidationSet, resolve_augmenter, takes_unlabeled
-from leavezero.diagnostics import WARNING_CODES, Check, CheckInputs, DiagnosticReport, run_checks
 from leavezero.evaluation import (
     ESTIMATOR,
     SINGLE,
     Candidate,
     CandidateFactory,
+    CandidateResult,
     CheckpointedResults,
     Evaluation,
-    Finalists,
+    FoldPlan,
     HighestScore,
     Metric,
     ModelStore,
@@ -41,12 +41,12 @@ from leavezero.evaluation import (
     SelectionRule,
     SingleRound,
     Strategy,
+    cross_validate_some,
     evaluate,
     final_estimator,
     fit_candidate,
     loo_unsupported_reason,
     make_folds,
-    permutation_scores,
     resolve_rule,
     resolve_scoring,
     sample_replicates,
@@ -58,24 +58,22 @@ from leavezero.execution import (
     Checkpoint,
     Limits,
     OpenCheckpoint,
+    data_seed,
     limited_threads,
     resolve_limits,
 )
-from leavezero.search._parameter_checks import (
+from leavezero.search._messages import (
+    Progress,
     check_checkpoint,
     check_index,
     check_parameters,
     check_refit,
     check_target,
-    metric_names,
-)
-from leavezero.search._progress import (
-    CallbackSupportMixin,
-    Progress,
     failures,
+    is_count,
+    is_regression,
     log,
     report_failures,
-    with_callbacks,
 )
 from leavezero.search._routing import (
     RoutedParams,
@@ -84,7 +82,7 @@ from leavezero.search._routing import (
     route_score,
     with_params,
 )
-from leavezero.search._summary import search_fragment, search_page, search_summary
+from leavezero.search._summary import FittedState, ReportMixin
 from leavezero.search._unlabeled_target import (
     Target,
     distinct_estimators,
@@ -92,10 +90,20 @@ from leavezero.search._unlabeled_target import (
     sortable_codes,
 )
 
-AUTO_FINALISTS = 5  # cross-validated at most with cv_finalists="auto"
+try:  # experimental, and not in older releases
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]  # where the import above failed
+        """Replacement for releases of scikit-learn without callbacks."""
+
+    def with_callbacks(method: Any) -> Any:
+        """Return the method unchanged."""
+        return method
+
+
 KEPT_CELLS = 2**27  # per-row scores kept for statistics: half a gibibyte in single precision
 COMPARED_ROWS = 5_000  # validation rows by which models are compared
-N_PERMUTED = 2  # candidates fitted to permuted targets by diagnose(permutation=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,27 +115,12 @@ class _Request:
     params: RoutedParams
     scoring: Scoring
     rule: SelectionRule
-    factory: CandidateFactory
     strategy: Strategy
     root: np.random.SeedSequence
     limits: Limits | None
     checkpoint: Checkpoint | None
     use_loo: bool
-    finalists: Finalists | None
-
-
-@dataclass(frozen=True, eq=False)
-class FittedState:
-    """What a fitted search keeps for diagnostics and reports.
-
-    It refers to the training data: copies of a search share it, pickles leave it out.
-    """
-
-    run: Run
-    selected: Selected
-    groups: AnyArray | None
-    root: np.random.SeedSequence
-    reports: dict[str, DiagnosticReport] = field(default_factory=dict)  # computed once
+    fold_plan: FoldPlan | None
 
 
 def _best_estimator_has(method: str) -> Callable[["BaseSearchLZO"], bool]:
@@ -145,7 +138,7 @@ def _best_estimator_has(method: str) -> Callable[["BaseSearchLZO"], bool]:
     return check
 
 
-class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
+class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, ReportMixin):
     """Base class of all searches; a subclass implements the strategy that proposes candidates.
 
     Examples
@@ -168,7 +161,7 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         scoring: Any = None,
         refit: Any = True,
         select: Any = "best",
-        cv_finalists: int | str | None = None,
+        cv_finalists: int | str = "auto",
         cv: Any = 5,
         error_score: Any = float("nan"),
         return_train_score: bool = False,
@@ -179,6 +172,7 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         timeout: float | None = None,
         time_budget: float | None = None,
         memory_limit: int | str | None = None,
+        pre_dispatch: Any = "2*n_jobs",
     ) -> None:
         self.augmenter = augmenter
         self.n_replicates = n_replicates
@@ -198,6 +192,7 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         self.timeout = timeout
         self.time_budget = time_budget
         self.memory_limit = memory_limit
+        self.pre_dispatch = pre_dispatch
 
     @abstractmethod
     def _strategy(
@@ -268,7 +263,7 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         if any(limit is not None for limit in (self.timeout, self.time_budget, self.memory_limit)):
             limits = resolve_limits(self.timeout, self.time_budget, self.memory_limit, owner)
         scoring = resolve_scoring(self.scoring, owner)
-        check_parameters(self, estimator, metric_names(self.scoring))
+        check_parameters(self, estimator)
         rule = resolve_rule(self.select, owner)
         checkpoint = check_checkpoint(self.checkpoint, self.random_state, owner)
         estimators = self._estimators()
@@ -277,7 +272,8 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         routed = RoutedParams({name: {} for name in estimators}, {n: {} for n in scoring.metrics})
         if params:
             routed = route_fit(self, params, scoring, estimators, len(values))
-        root = seed_sequence(self.random_state)
+        seed = data_seed(X, values) if self.random_state is None else self.random_state
+        root = seed_sequence(seed)
         factory = CandidateFactory(owner)
         target = Target(values)
         strategy = self._strategy(
@@ -293,13 +289,12 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             routed,
             scoring,
             rule,
-            factory,
             strategy,
             root,
             limits,
             checkpoint,
             self._uses_loo(factory, routed),
-            self._finalists(target, routed, root),
+            self._fold_plan(target, scoring, routed, root),
         )
 
     def _uses_loo(self, factory: CandidateFactory, params: RoutedParams) -> bool:
@@ -326,24 +321,41 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             return "the validation set was given"
         return None
 
-    def _finalists(
-        self, target: Target, params: RoutedParams, root: np.random.SeedSequence
-    ) -> Finalists | None:
-        if self.cv_finalists is None:
+    def _fold_plan(
+        self, target: Target, scoring: Scoring, params: RoutedParams, root: np.random.SeedSequence
+    ) -> FoldPlan | None:
+        """Return which folds are used for how many candidates; None for none."""
+        is_auto = self.cv_finalists == "auto"
+        given = self.loo != "auto" or hasattr(self.augmenter, "fixed_rows")
+        if self.cv_finalists == 0 or (is_auto and (given or target.labeled is not None)):
             return None
-        y = target.values
-        is_classification = is_classifier(self._representative()) or y.dtype.kind != "f"
-        folds = make_folds(
-            self.cv,
-            y,
-            params.groups,
-            target.labeled,
-            is_classification=is_classification and y.ndim == 1,
-            seed=integer_seed(root, "candidate"),
-            owner=type(self).__name__,
+        y, estimator = target.values, self._representative()
+        is_classification = is_classifier(estimator) or not (
+            is_regressor(estimator) or y.dtype.kind == "f"
         )
-        is_auto = isinstance(self.cv_finalists, str)
-        return Finalists(AUTO_FINALISTS if is_auto else int(self.cv_finalists), folds)
+        try:
+            with warnings.catch_warnings():
+                if is_auto:  # which has its own warnings of small classes
+                    warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+                folds = make_folds(
+                    self.cv,
+                    y,
+                    params.groups,
+                    target.labeled,
+                    is_classification=is_classification and y.ndim == 1,
+                    seed=integer_seed(root, "candidate"),
+                    owner=type(self).__name__,
+                )
+        except ValueError:
+            if is_auto and is_count(self.cv, 2):  # too few rows
+                return None
+            raise
+        if self._main_metric(scoring) is None:
+            return None
+        if is_auto:
+            return FoldPlan(folds, may_be_fewer=is_count(self.cv))
+        n_candidates = sys.maxsize if self.cv_finalists == "all" else int(self.cv_finalists)
+        return FoldPlan(folds, n_candidates)
 
     def _sample_validation_set(self, request: _Request) -> Run:
         """Sample the validation set; return the data and options that all candidates share."""
@@ -359,13 +371,11 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         n_rows, n_trials = len(replicates.rows), request.strategy.n_trials
 
         def metrics_for(rows: Replicates | None) -> dict[str, Metric]:
-            metrics, params = request.scoring.metrics, request.params.score
-            return {
-                name: with_params(metric, params[name], len(target.values), rows)
-                if params[name]
-                else metric
-                for name, metric in metrics.items()
-            }
+            metrics = dict(request.scoring.metrics)
+            for name, params in request.params.score.items():
+                if params:
+                    metrics[name] = with_params(metrics[name], params, len(target.values), rows)
+            return metrics
 
         return Run(
             request.X,
@@ -397,15 +407,14 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
                 augmenter,
                 request.X,
                 target.values,
-                request.params.groups,
                 unlabeled=None if target.labeled is None else target.marker,
                 candidate_types={type(final_estimator(e)) for e in self._estimators().values()},
             )
             augmenter, reason = resolved.augmenter, resolved.reason
             log(f"{owner}: augmenter {augmenter!r}, because {reason}.", 1, self.verbose)
-        is_regression = is_regressor(self._representative())
+        regression = is_regression(self._representative(), target.values)
         with warnings.catch_warnings():
-            if is_regression:  # targets with few distinct values are generated one by one
+            if regression:  # targets with few distinct values are generated one by one
                 warnings.filterwarnings("ignore", "Class ", SmallClassWarning)
             fitted, replicates = sample_replicates(
                 augmenter,
@@ -418,7 +427,7 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
                 root=request.root,
                 owner=owner,
             )
-        if is_regression and replicates.rows.class_probabilities is None:
+        if regression and replicates.rows.class_probabilities is None:
             replicates = replace(replicates, classes=None)
         if replicates.weighted and request.params.weights_differ:
             raise ValueError(
@@ -442,7 +451,7 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         is_final = is_final and run.replicates.reference_models is None
         is_final = is_final and isinstance(request.strategy, SingleRound)
         by_score = isinstance(request.rule, HighestScore) and not callable(self.refit)
-        return "best" if is_final and by_score and request.finalists is None else "all"
+        return "best" if is_final and by_score and request.fold_plan is None else "all"
 
     def _open_checkpoint(
         self, request: _Request, run: Run, resources: ExitStack
@@ -461,11 +470,11 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         results = evaluation.results
         if interrupt is not None and not results:
             return interrupt
+        n_cv_fits = 0
         if interrupt is None:
             report_failures(results, run, type(self).__name__)
-            selected, interrupt = self._select_finalist(request, run, evaluation)
-        else:
-            selected = select(run, results, request.rule, request.root)
+            results, n_cv_fits, interrupt = self._cross_validate(request, run, evaluation)
+        selected = select(run, results, request.rule, request.root)
         if not run.use_loo and self.loo is not False:
             self._add_loo_notes(selected.table, [r.trial.candidate for r in results], request)
         self._state = FittedState(run, selected, request.params.groups, request.root)
@@ -475,43 +484,39 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         self.fit_counts_ = {
             "candidate": evaluation.n_fits,
             "auxiliary": getattr(self.augmenter_, "n_fits_", 0),
-            "cv": selected.n_cv_fits,
+            "cv": n_cv_fits,
             "refit": 0,
         }
         self._set_best(run, selected, evaluation, models)
         self.n_fits_ = sum(self.fit_counts_.values())
         return interrupt
 
-    def _select_finalist(
+    def _cross_validate(
         self, request: _Request, run: Run, evaluation: Evaluation
-    ) -> tuple[Selected, KeyboardInterrupt | None]:
-        """Return the selection, by cross-validation of the finalists if that is requested."""
-        args = (run, evaluation.results, request.rule, request.root)
-        if request.finalists is None:
-            return select(*args), None
-        if self.cv_finalists == "auto":
-            selected = select(*args)
-            state = FittedState(run, selected, request.params.groups, request.root)
-            checks = self._warning_checks(state)
-            for check in checks:
-                log(
-                    f"{type(self).__name__}: cross-validating finalists. {check.message}",
-                    1,
-                    self.verbose,
+    ) -> tuple[list[CandidateResult], int, KeyboardInterrupt | None]:
+        """Return the results after some candidates were cross-validated, and the number of fits."""
+        plan, limits, owner = request.fold_plan, request.limits, type(self).__name__
+        results, n_fits = evaluation.results, 0
+        if plan is None:
+            return results, 0, None
+        if not evaluation.is_stopped:
+            try:
+                results, n_fits = cross_validate_some(
+                    run, results, plan, n_jobs=self.n_jobs, limits=limits
                 )
-            if not checks:
-                return selected, None
-        if evaluation.budget_spent:
+            except KeyboardInterrupt as interrupt:
+                return evaluation.results, 0, interrupt
+        n_found = sum(bool(result.cv) for result in results)
+        if n_fits:
+            log(f"{owner}: {n_found} candidates cross-validated, {n_fits} fits.", 1, self.verbose)
+        is_incomplete = plan.n_candidates is not None and n_found < plan.n_candidates
+        if is_incomplete and limits is not None and limits.spent():
             warn_caller(
-                f"time_budget of {type(self).__name__} was spent before the finalists were "
-                "cross-validated; the best is selected without.",
+                f"time_budget of {owner} was spent when {n_found} candidates were cross-validated; "
+                "the best is selected by the scores so far.",
                 CandidateFailedWarning,
             )
-            return select(*args), None
-        try:
-            return select(*args, finalists=request.finalists, n_jobs=self.n_jobs), None
-        except KeyboardInterrupt as interrupt:
-            return select(*args), interrupt
+        return results, n_fits, None
 
     def _add_loo_notes(
         self, table: dict[str, Any], candidates: list[Candidate], request: _Request
@@ -561,179 +566,6 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             self.fit_counts_ = self.fit_counts_ | {"refit": 1}
         if hasattr(self.best_estimator_, "feature_names_in_"):
             self.feature_names_in_ = self.best_estimator_.feature_names_in_
-
-    # Diagnostics and reports
-
-    def diagnose(self, *, permutation: bool = False) -> DiagnosticReport:
-        """Check how far the scores of this search can be trusted.
-
-        Parameters
-        ----------
-        permutation : bool, default=False
-            Whether to fit the best two candidates once more, to permuted targets, and check that
-            the validation set scores them at chance. These fits are counted in ``fit_counts_``.
-
-        Returns
-        -------
-        DiagnosticReport
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_wine
-        >>> from sklearn.neighbors import KNeighborsClassifier
-        >>> from leavezero import GridSearchLZO
-        >>> X, y = load_wine(return_X_y=True)
-        >>> grid = {"n_neighbors": [1, 5, 9, 15]}
-        >>> search = GridSearchLZO(KNeighborsClassifier(), grid, random_state=0).fit(X, y)
-        >>> search.diagnose()["LZ01"].level
-        'ok'
-        """
-        check_is_fitted(self, "cv_results_")
-        if not hasattr(self, "_state"):
-            raise ValueError(
-                f"This {type(self).__name__} was pickled without its training data. Call "
-                "diagnose() before the search is saved."
-            )
-        started = time.perf_counter()
-        inputs = self._check_inputs(self._state)
-        if permutation:
-            inputs = replace(inputs, permutation=self._permutation_scores(inputs))
-        with limited_threads():
-            report = run_checks(inputs)
-        return replace(report, seconds=time.perf_counter() - started)
-
-    def summary(
-        self,
-        *,
-        with_rows: bool = False,
-        diagnostics: DiagnosticReport | None = None,
-        title: str | None = None,
-        command: str | None = None,
-    ) -> dict[str, Any]:
-        """Return the content of the report as one plain dict, ready for JSON.
-
-        Parameters
-        ----------
-        with_rows : bool, default=False
-            Whether to include single rows of the data.
-        diagnostics : DiagnosticReport or None, default=None
-            The checks; None runs :meth:`diagnose`.
-        title : str or None, default=None
-            The heading; None for the names of the search and the estimator.
-        command : str or None, default=None
-            The shell command that repeats the run, if there is one.
-
-        Returns
-        -------
-        dict
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_iris
-        >>> from sklearn.svm import SVC
-        >>> from leavezero import GridSearchLZO
-        >>> X, y = load_iris(return_X_y=True)
-        >>> search = GridSearchLZO(SVC(), {"C": [0.001, 1]}, n_replicates=1, random_state=0)
-        >>> search.fit(X, y).summary()["selection"]["label"]
-        'C=1'
-        """
-        check_is_fitted(self, "cv_results_")
-        return search_summary(
-            self, with_rows=with_rows, diagnostics=diagnostics, title=title, command=command
-        )
-
-    def to_html(self, path: str | Path | None = None, **options: Any) -> str:
-        """Return the report as one self-contained HTML page.
-
-        Parameters
-        ----------
-        path : path or None, default=None
-            A file to write the page to.
-        **options : dict
-            Options of :meth:`summary`.
-
-        Returns
-        -------
-        str
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_iris
-        >>> from sklearn.svm import SVC
-        >>> from leavezero import GridSearchLZO
-        >>> X, y = load_iris(return_X_y=True)
-        >>> search = GridSearchLZO(SVC(), {"C": [0.001, 1]}, n_replicates=1, random_state=0)
-        >>> search.fit(X, y).to_html()[:15]
-        '<!doctype html>'
-        """
-        page = search_page(self.summary(**options))
-        if path is not None:
-            Path(path).write_text(page, encoding="utf-8")
-        return page
-
-    def _report_once(self) -> DiagnosticReport | None:
-        """Return the diagnostics, computed once per fit; None if the training data are gone."""
-        if not hasattr(self, "_state"):
-            return None
-        if "report" not in self._state.reports:
-            self._state.reports["report"] = self.diagnose()
-        return self._state.reports["report"]
-
-    def _check_inputs(self, state: FittedState) -> CheckInputs:
-        run = state.run
-        X, y, labeled = run.X, run.y, run.labeled
-        if labeled is not None:
-            pseudo_labels = getattr(self.augmenter_, "pseudo_labels_", None)
-            if pseudo_labels is not None:
-                y = pseudo_labels
-            else:
-                X, y, labeled = take_rows(run.X, labeled), run.y[labeled], None
-        is_label_column = not is_regressor(self._representative()) and np.ndim(y) == 1
-        return CheckInputs(
-            X,
-            y,
-            run.replicates.classes if is_label_column else None,
-            self.validation_set_,
-            self.augmenter_,
-            candidates=state.selected.scores,
-            winner=getattr(self, "best_estimator_", None),
-            default_augmenter=isinstance(self.augmenter, str),
-            grouped=state.groups is not None,
-            labeled=labeled,
-            seed=integer_seed(state.root, "diagnostics"),
-        )
-
-    def _warning_checks(self, state: FittedState) -> tuple[Check, ...]:
-        """Return the warnings for which cross-validation of the finalists is worth its cost."""
-        if state.selected.scores is None:
-            return ()
-        with limited_threads():
-            return run_checks(self._check_inputs(state), WARNING_CODES).warnings
-
-    def _permutation_scores(self, inputs: CheckInputs) -> Any:
-        state = self._state
-        if inputs.validation_set is None or inputs.candidates is None:
-            return None
-        if hasattr(self.augmenter_, "fixed_rows"):
-            return None
-        best = state.selected.best_candidates(N_PERMUTED)
-        scores = permutation_scores(state.run, best, self.augmenter_, state.root, state.groups)
-        n_fits = self.fit_counts_.get("permutation", 0) + len(scores.scores)
-        self.fit_counts_ = self.fit_counts_ | {"permutation": n_fits}
-        self.n_fits_ = sum(self.fit_counts_.values())
-        return scores
-
-    @property
-    def _repr_html_(self) -> Any:
-        """scikit-learn's diagram below the result of the search."""
-        diagram = super()._repr_html_
-        return lambda: search_fragment(self) + diagram()
-
-    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
-        bundle: dict[str, str] = super()._repr_mimebundle_(**options)
-        if "text/html" in bundle:
-            bundle["text/html"] = search_fragment(self) + bundle["text/html"]
-        return bundle
 
     # Methods of the best estimator
 
@@ -827,11 +659,14 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
 
     def __getstate__(self) -> dict[str, Any]:
         state: Any = super().__getstate__()
-        return {name: value for name, value in state.items() if name != "_state"}
+        state = {n: value for n, value in state.items() if n not in ("_state", "validation_set_")}
+        if isinstance(self.augmenter, str) and state.get("augmenter_") is not None:
+            state["augmenter_"] = clone(state["augmenter_"])  # fitted, it has training rows
+        return state
 
     def __copy__(self) -> Self:
         copied = type(self).__new__(type(self))
-        copied.__dict__.update(vars(self))  # unlike a pickle, with the training data
+        copied.__dict__.update(vars(self))  # unlike a pickle, with all data
         return copied
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:

@@ -2,19 +2,13 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from itertools import pairwise
 from typing import Any, Self
 
 from sklearn.utils.validation import check_is_fitted
 
-from leavezero.report import (
-    plot_checks,
-    plot_scores,
-    plot_validation_set,
-    results_frame,
-    summarize,
-)
+from leavezero.report import plot_checks, plot_scores, plot_validation_set, results_frame
+from leavezero.search._summary import brief_summary, metric_column
 
 
 class _Display(ABC):
@@ -45,7 +39,7 @@ class _Display(ABC):
         return cls(*cls._extract(search)).plot(ax=ax, **kwargs)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Self:
-        """Plot on the given or new axes; keywords are passed to the plotting function.
+        """Plot on the given or new axes.
 
         Parameters
         ----------
@@ -116,17 +110,8 @@ class SearchDisplay(_Display):
 
     @classmethod
     def _extract(cls, search: Any) -> tuple[Any, ...]:
-        table = search.cv_results_
-        column = next(name for name in table if name.startswith("mean_test_"))
-        column = column.removeprefix("mean_test_")
-        if search.multimetric_ and isinstance(search.refit, str):
-            column = search.refit
-        best, selection = getattr(search, "best_index_", None), None
-        if hasattr(getattr(search, "selection_", None), "tied"):
-            selection = asdict(search.selection_)
-        metric = search.scoring if isinstance(search.scoring, str) else column
-        summary = summarize(table, column=column, best=best, selection=selection)
-        return summary["candidates"], metric
+        metric = search.scoring if isinstance(search.scoring, str) else metric_column(search)
+        return brief_summary(search)["candidates"], metric
 
     def _plot(self, ax: Any, *, n_candidates: int = 20, **kwargs: Any) -> Any:
         scored = [one for one in self.candidates if one["score"] is not None]

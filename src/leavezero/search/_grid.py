@@ -13,7 +13,7 @@ from leavezero._typing import AnyArray, RandomState
 from leavezero._warnings import warn_caller
 from leavezero.evaluation import ESTIMATOR, CandidateFactory, SingleRound, Strategy
 from leavezero.search._base import BaseSearchLZO
-from leavezero.search._parameter_checks import is_count
+from leavezero.search._messages import is_count
 
 NAME = "candidate"  # the parameter that holds an estimator's name in cv_results_
 
@@ -56,22 +56,28 @@ class GridSearchLZO(BaseSearchLZO):
     select : "best", "one_se", "vote" or rule, default="best"
         The selection rule: the highest score; the simplest candidate within one standard error of
         it (see :class:`OneStandardError`); or the candidate that is best in most replicates.
-    cv_finalists : int, "auto" or None, default=None
-        Cross-validate up to this many candidates that are statistically tied with the best, and
-        select among them by the mean of both scores. "auto" cross-validates up to five, and only
-        if a check of :meth:`diagnose` warns that is known to indicate a worse selection.
+    cv_finalists : "auto", "all" or int, default="auto"
+        How many candidates are cross-validated in addition, so that the bias of validation scores
+        is known for them. "auto" cross-validates a few candidates of model types without
+        leave-one-out scores (trees, boosting, neural networks): at least two per type, at most 25
+        fits per type, and from ten candidates on at most as many fits as there are candidates;
+        none with ``loo=False``. An int cross-validates that many of the best candidates, 0 none.
     cv : int, splitter or iterable, default=5
-        The folds of ``cv_finalists``; those of an int are shuffled.
+        The folds of ``cv_finalists``, as in ``GridSearchCV``; those of an int are shuffled, and
+        with "auto" only some are used: as many as have 2,000 test rows together, and from ten
+        candidates on so few that at least five candidates can be cross-validated.
     error_score : "raise" or number, default=nan
         The score of a candidate that fails; it is never selected.
     return_train_score : bool, default=False
-        Whether to add training scores to ``cv_results_``.
+        Whether to add training scores to ``cv_results_``: one per candidate, the same for all
+        replicates.
     n_jobs : int or None, default=None
         The number of workers of joblib. Results do not depend on it: inside a fit, BLAS and OpenMP
         use one thread.
     random_state : int, RandomState, Generator or None, default=None
         The seed of the validation set and of every ``random_state`` of None inside the estimator,
-        which is the same for all candidates.
+        which is the same for all candidates. None derives it from the data, so that the same call
+        gives the same result.
     verbose : int, default=0
         1 prints the augmenter and why it was chosen; 2 one line per candidate; 3 the scores of
         each replicate and tracebacks. The logger "leavezero" receives the same at the levels INFO
@@ -89,6 +95,9 @@ class GridSearchLZO(BaseSearchLZO):
     memory_limit : int, str or None, default=None
         The maximum number of bytes that a candidate may use beyond what its process started with,
         as a number or as in "2GB". A candidate that uses more is terminated and counts as failed.
+    pre_dispatch : int or str, default="2*n_jobs"
+        Accepted for compatibility with ``GridSearchCV`` and ignored: tasks share the data, so that
+        waiting ones use no memory.
 
     Attributes
     ----------
@@ -130,9 +139,9 @@ class GridSearchLZO(BaseSearchLZO):
     refit_time_ : float
         Seconds to fit the winner again; 0 if it was not.
     augmenter_ : augmenter or None
-        The fitted augmenter.
+        The fitted augmenter. That of "auto" is not fitted after pickling, as it has training rows.
     validation_set_ : ValidationSet or None
-        The rows of all replicates; None with ``loo="only"``.
+        The rows of all replicates; None with ``loo="only"``. Pickles leave it out.
     classes_ : array of shape (n_classes,)
         Class labels of the best estimator.
     n_features_in_ : int
@@ -178,7 +187,7 @@ class GridSearchLZO(BaseSearchLZO):
         scoring: Any = None,
         refit: Any = True,
         select: Any = "best",
-        cv_finalists: int | str | None = None,
+        cv_finalists: int | str = "auto",
         cv: Any = 5,
         error_score: Any = float("nan"),
         return_train_score: bool = False,
@@ -189,6 +198,7 @@ class GridSearchLZO(BaseSearchLZO):
         timeout: float | None = None,
         time_budget: float | None = None,
         memory_limit: int | str | None = None,
+        pre_dispatch: Any = "2*n_jobs",
     ) -> None:
         super().__init__(
             augmenter=augmenter,
@@ -209,6 +219,7 @@ class GridSearchLZO(BaseSearchLZO):
             timeout=timeout,
             time_budget=time_budget,
             memory_limit=memory_limit,
+            pre_dispatch=pre_dispatch,
         )
         self.estimator = estimator
         self.param_grid = param_grid
@@ -242,11 +253,12 @@ class RandomizedSearchLZO(BaseSearchLZO):
         See :class:`GridSearchLZO`.
     error_score, return_train_score, n_jobs, verbose, checkpoint
         See :class:`GridSearchLZO`.
-    timeout, time_budget, memory_limit
+    timeout, time_budget, memory_limit, pre_dispatch
         See :class:`GridSearchLZO`.
     random_state : int, RandomState, Generator or None, default=None
         The seed of the candidates, of the validation set and of every ``random_state`` of None
-        inside the estimator.
+        inside the estimator. An int gives the candidates of ``RandomizedSearchCV``; with
+        None they differ from call to call.
 
     Attributes
     ----------
@@ -282,7 +294,7 @@ class RandomizedSearchLZO(BaseSearchLZO):
         scoring: Any = None,
         refit: Any = True,
         select: Any = "best",
-        cv_finalists: int | str | None = None,
+        cv_finalists: int | str = "auto",
         cv: Any = 5,
         error_score: Any = float("nan"),
         return_train_score: bool = False,
@@ -293,6 +305,7 @@ class RandomizedSearchLZO(BaseSearchLZO):
         timeout: float | None = None,
         time_budget: float | None = None,
         memory_limit: int | str | None = None,
+        pre_dispatch: Any = "2*n_jobs",
     ) -> None:
         super().__init__(
             augmenter=augmenter,
@@ -313,6 +326,7 @@ class RandomizedSearchLZO(BaseSearchLZO):
             timeout=timeout,
             time_budget=time_budget,
             memory_limit=memory_limit,
+            pre_dispatch=pre_dispatch,
         )
         self.estimator = estimator
         self.param_distributions = param_distributions
@@ -325,16 +339,21 @@ class RandomizedSearchLZO(BaseSearchLZO):
             raise ValueError(
                 f"n_iter of RandomizedSearchLZO must be a positive int, got {self.n_iter!r}."
             )
-        seed = integer_seed(root, "proposals")
-        for params in sample_params(self.param_distributions, self.n_iter, seed, "n_iter", self):
+        for params in sample_params(self.param_distributions, self.n_iter, root, "n_iter", self):
             factory.candidate(self.estimator, params)
         return SingleRound(factory.candidates)
 
 
 def sample_params(
-    space: Any, n_params: int, seed: int, name: str, search: Any
+    space: Any, n_params: int, root: np.random.SeedSequence, name: str, search: Any
 ) -> list[dict[str, Any]]:
-    """Return sampled parameters; all of them, with a warning, if there are fewer."""
+    """Return sampled parameters; all of them, with a warning, if there are fewer.
+
+    With an int or None as ``random_state`` they are those of ``RandomizedSearchCV``.
+    """
+    seed = search.random_state
+    if seed is not None and not (is_count(seed, 0) and seed < 2**32):
+        seed = integer_seed(root, "proposals")
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The total space of parameters")  # names GridSearchCV
         params = list(ParameterSampler(space, n_params, random_state=seed))
@@ -361,7 +380,7 @@ class CandidateSearchLZO(BaseSearchLZO):
         See :class:`GridSearchLZO`.
     error_score, return_train_score, n_jobs, random_state, verbose, checkpoint
         See :class:`GridSearchLZO`.
-    timeout, time_budget, memory_limit
+    timeout, time_budget, memory_limit, pre_dispatch
         See :class:`GridSearchLZO`.
 
     Attributes
@@ -401,7 +420,7 @@ class CandidateSearchLZO(BaseSearchLZO):
         scoring: Any = None,
         refit: Any = True,
         select: Any = "best",
-        cv_finalists: int | str | None = None,
+        cv_finalists: int | str = "auto",
         cv: Any = 5,
         error_score: Any = float("nan"),
         return_train_score: bool = False,
@@ -412,6 +431,7 @@ class CandidateSearchLZO(BaseSearchLZO):
         timeout: float | None = None,
         time_budget: float | None = None,
         memory_limit: int | str | None = None,
+        pre_dispatch: Any = "2*n_jobs",
     ) -> None:
         super().__init__(
             augmenter=augmenter,
@@ -432,6 +452,7 @@ class CandidateSearchLZO(BaseSearchLZO):
             timeout=timeout,
             time_budget=time_budget,
             memory_limit=memory_limit,
+            pre_dispatch=pre_dispatch,
         )
         self.candidates = candidates
 

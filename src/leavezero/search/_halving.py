@@ -8,12 +8,12 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.model_selection import ParameterGrid
 
-from leavezero._random import integer_seed, stream
+from leavezero._random import stream
 from leavezero._typing import AnyArray, Ints, RandomState
 from leavezero.evaluation import Candidate, CandidateFactory, CandidateResult, Trial
 from leavezero.search._base import BaseSearchLZO
 from leavezero.search._grid import sample_params
-from leavezero.search._parameter_checks import is_count
+from leavezero.search._messages import is_count
 
 ROWS = "n_samples"
 
@@ -27,19 +27,18 @@ class HalvingStrategy:
 
     def __init__(
         self,
-        factory: CandidateFactory,
-        *,
+        candidates: list[Candidate],
         factor: float,
         resource: str,
-        resources: Sequence[int],
+        resources: list[int],
         order: Ints,
     ) -> None:
         self._factor = factor
         self._resource = resource
         self._order = order  # an iteration uses the first rows in this order
-        self.resources = list(resources)
+        self.resources = resources
         self.sizes: list[int] = []
-        self._survivors = factory.candidates
+        self._survivors = candidates
         self._row = 0
         n_candidates, self.n_trials = len(self._survivors), 0
         for _ in self.resources:
@@ -79,32 +78,35 @@ class HalvingStrategy:
         elif not is_last:
             rows = np.sort(self._order[:amount])
         columns = {"iter": iteration, "n_resources": amount}
-        return Trial(
-            candidate,
-            row,
-            training_rows=rows,
-            may_win=is_last,
-            iteration=iteration,
-            columns=columns,
-        )
+        return Trial(candidate, row, rows, may_win=is_last, iteration=iteration, columns=columns)
 
 
 def schedule(
-    n_candidates: int, factor: float, smallest: int, largest: int, exhaust: bool
+    n_candidates: int,
+    factor: float,
+    smallest: int,
+    largest: int,
+    exhaust: bool,
+    aggressive: bool = False,
 ) -> list[int]:
     """Return the resources of each iteration; the last one has the most.
 
-    There are as many iterations as reduce the candidates to one share of the factor, unless the
-    resources are exhausted before.
+    There are as many iterations as reduce the candidates to fewer than the factor, unless the
+    resources are exhausted before; aggressive elimination then repeats the first one.
     """
     smallest = min(smallest, largest)
-    required = 1 + floor(log(max(1, n_candidates), factor) + 1e-9)
-    possible = 1 + floor(log(largest / smallest, factor) + 1e-9)
-    n_iterations = max(1, min(required, possible))
+    required = n_rounds(n_candidates, factor)
+    n_iterations = min(required, n_rounds(largest / smallest, factor))
     if exhaust:
         smallest = max(smallest, int(largest / factor ** (n_iterations - 1)))
     first = [min(largest, int(smallest * factor**at)) for at in range(n_iterations - 1)]
-    return [*first, largest]
+    repeated = [smallest] * (required - n_iterations) if aggressive else []
+    return [*repeated, *first, largest]
+
+
+def n_rounds(ratio: float, factor: float) -> int:
+    """Return how often a number can be divided by the factor until it is below it, plus 1."""
+    return 1 + floor(log(max(1, ratio), factor) + 1e-9)
 
 
 def stratified_order(y: AnyArray, is_classification: bool, root: np.random.SeedSequence) -> Ints:
@@ -120,20 +122,13 @@ def stratified_order(y: AnyArray, is_classification: bool, root: np.random.SeedS
 
 
 class BaseHalvingLZO(BaseSearchLZO):
-    """Base class of the halving searches.
-
-    Examples
-    --------
-    >>> from leavezero import HalvingGridSearchLZO
-    >>> from leavezero.search._halving import BaseHalvingLZO
-    >>> issubclass(HalvingGridSearchLZO, BaseHalvingLZO)
-    True
-    """
+    """Base class of the halving searches."""
 
     factor: float
     resource: str
     min_resources: Any
     max_resources: Any
+    aggressive_elimination: bool
 
     def _halving(
         self, factory: CandidateFactory, y: AnyArray, root: np.random.SeedSequence, smallest: int
@@ -145,17 +140,15 @@ class BaseHalvingLZO(BaseSearchLZO):
                 f"({largest}), got {smallest}."
             )
         n_candidates = len(factory.candidates)
-        resources = schedule(n_candidates, self.factor, smallest, largest, self._exhaust)
-        strategy = HalvingStrategy(
-            factory,
-            factor=self.factor,
-            resource=self.resource,
-            resources=resources,
-            order=stratified_order(y, is_classifier(self._representative()), root),
-        )
+        limits = (smallest, largest, self._exhaust, self.aggressive_elimination)
+        resources = schedule(n_candidates, self.factor, *limits)
+        order = stratified_order(y, is_classifier(self._representative()), root)
+        strategy = HalvingStrategy(factory.candidates, self.factor, self.resource, resources, order)
         self.n_resources_ = strategy.resources
         self.n_candidates_ = strategy.sizes
         self.n_iterations_ = len(resources)
+        self.n_required_iterations_ = n_rounds(n_candidates, self.factor)
+        self.n_possible_iterations_ = n_rounds(largest / resources[0], self.factor)
         self.min_resources_, self.max_resources_ = resources[0], largest
         return strategy
 
@@ -230,19 +223,23 @@ class HalvingGridSearchLZO(BaseHalvingLZO):
         The resources of the first iteration. "smallest" is 10 rows per class, 20 rows for
         regression, or 1 for a parameter; "exhaust" is as much more as the number of iterations
         allows.
+    aggressive_elimination : bool, default=False
+        Whether to repeat the first iteration with the best candidates until the resources allow to
+        reduce them to fewer than ``factor``.
     augmenter, n_replicates, validation_size, loo, scoring, refit, select, cv_finalists, cv
         See :class:`GridSearchLZO`.
     error_score, return_train_score, n_jobs, random_state, verbose, checkpoint
         See :class:`GridSearchLZO`.
-    timeout, time_budget, memory_limit
+    timeout, time_budget, memory_limit, pre_dispatch
         See :class:`GridSearchLZO`.
 
     Attributes
     ----------
     n_resources_, n_candidates_ : list of int
         Of each iteration.
-    n_iterations_ : int
-        The number of iterations.
+    n_iterations_, n_required_iterations_, n_possible_iterations_ : int
+        The number of iterations; how many reduce the candidates to fewer than ``factor``; how many
+        the resources allow.
     n_remaining_candidates_ : int
         The number of candidates that would continue after the last iteration.
     min_resources_, max_resources_ : int
@@ -277,6 +274,7 @@ class HalvingGridSearchLZO(BaseHalvingLZO):
         resource: str = ROWS,
         max_resources: Any = "auto",
         min_resources: Any = "exhaust",
+        aggressive_elimination: bool = False,
         augmenter: Any = "auto",
         n_replicates: int = 10,
         validation_size: float | str = "auto",
@@ -284,7 +282,7 @@ class HalvingGridSearchLZO(BaseHalvingLZO):
         scoring: Any = None,
         refit: Any = True,
         select: Any = "best",
-        cv_finalists: int | str | None = None,
+        cv_finalists: int | str = "auto",
         cv: Any = 5,
         error_score: Any = float("nan"),
         return_train_score: bool = False,
@@ -295,6 +293,7 @@ class HalvingGridSearchLZO(BaseHalvingLZO):
         timeout: float | None = None,
         time_budget: float | None = None,
         memory_limit: int | str | None = None,
+        pre_dispatch: Any = "2*n_jobs",
     ) -> None:
         super().__init__(
             augmenter=augmenter,
@@ -315,6 +314,7 @@ class HalvingGridSearchLZO(BaseHalvingLZO):
             timeout=timeout,
             time_budget=time_budget,
             memory_limit=memory_limit,
+            pre_dispatch=pre_dispatch,
         )
         self.estimator = estimator
         self.param_grid = param_grid
@@ -322,6 +322,7 @@ class HalvingGridSearchLZO(BaseHalvingLZO):
         self.resource = resource
         self.max_resources = max_resources
         self.min_resources = min_resources
+        self.aggressive_elimination = aggressive_elimination
 
     def _strategy(
         self, factory: CandidateFactory, y: AnyArray, root: np.random.SeedSequence
@@ -353,11 +354,13 @@ class HalvingRandomSearchLZO(BaseHalvingLZO):
         See :class:`HalvingGridSearchLZO`.
     min_resources : "smallest", "exhaust" or int, default="smallest"
         See :class:`HalvingGridSearchLZO`; "exhaust" requires a number of candidates.
+    aggressive_elimination
+        See :class:`HalvingGridSearchLZO`.
     augmenter, n_replicates, validation_size, loo, scoring, refit, select, cv_finalists, cv
         See :class:`GridSearchLZO`.
     error_score, return_train_score, n_jobs, random_state, verbose, checkpoint
         See :class:`GridSearchLZO`.
-    timeout, time_budget, memory_limit
+    timeout, time_budget, memory_limit, pre_dispatch
         See :class:`GridSearchLZO`.
 
     Attributes
@@ -394,6 +397,7 @@ class HalvingRandomSearchLZO(BaseHalvingLZO):
         resource: str = ROWS,
         max_resources: Any = "auto",
         min_resources: Any = "smallest",
+        aggressive_elimination: bool = False,
         augmenter: Any = "auto",
         n_replicates: int = 10,
         validation_size: float | str = "auto",
@@ -401,7 +405,7 @@ class HalvingRandomSearchLZO(BaseHalvingLZO):
         scoring: Any = None,
         refit: Any = True,
         select: Any = "best",
-        cv_finalists: int | str | None = None,
+        cv_finalists: int | str = "auto",
         cv: Any = 5,
         error_score: Any = float("nan"),
         return_train_score: bool = False,
@@ -412,6 +416,7 @@ class HalvingRandomSearchLZO(BaseHalvingLZO):
         timeout: float | None = None,
         time_budget: float | None = None,
         memory_limit: int | str | None = None,
+        pre_dispatch: Any = "2*n_jobs",
     ) -> None:
         super().__init__(
             augmenter=augmenter,
@@ -432,6 +437,7 @@ class HalvingRandomSearchLZO(BaseHalvingLZO):
             timeout=timeout,
             time_budget=time_budget,
             memory_limit=memory_limit,
+            pre_dispatch=pre_dispatch,
         )
         self.estimator = estimator
         self.param_distributions = param_distributions
@@ -440,15 +446,15 @@ class HalvingRandomSearchLZO(BaseHalvingLZO):
         self.resource = resource
         self.max_resources = max_resources
         self.min_resources = min_resources
+        self.aggressive_elimination = aggressive_elimination
 
     def _strategy(
         self, factory: CandidateFactory, y: AnyArray, root: np.random.SeedSequence
     ) -> HalvingStrategy:
         smallest = self._smallest(y)
         n_candidates = self._n_sampled(smallest, self._largest(len(y)))
-        seed = integer_seed(root, "proposals")
         space = self.param_distributions
-        for params in sample_params(space, n_candidates, seed, "n_candidates", self):
+        for params in sample_params(space, n_candidates, root, "n_candidates", self):
             factory.candidate(self.estimator, _without(self.resource, params, self))
         return self._halving(factory, y, root, smallest)
 

@@ -10,7 +10,7 @@ from leavezero._random import integer_seed
 from leavezero._typing import AnyArray, Params, RandomState
 from leavezero.evaluation import Candidate, CandidateFactory, CandidateResult, Strategy, Trial
 from leavezero.search._base import BaseSearchLZO
-from leavezero.search._parameter_checks import is_count
+from leavezero.search._messages import is_count
 
 
 @dataclass(eq=False)
@@ -155,7 +155,7 @@ class OptunaSearchLZO(BaseSearchLZO):
         See :class:`GridSearchLZO`.
     error_score, return_train_score, n_jobs, random_state, verbose, checkpoint
         See :class:`GridSearchLZO`.
-    timeout, time_budget, memory_limit
+    timeout, time_budget, memory_limit, pre_dispatch
         See :class:`GridSearchLZO`.
 
     Attributes
@@ -207,7 +207,7 @@ class OptunaSearchLZO(BaseSearchLZO):
         scoring: Any = None,
         refit: Any = True,
         select: Any = "best",
-        cv_finalists: int | str | None = None,
+        cv_finalists: int | str = "auto",
         cv: Any = 5,
         error_score: Any = float("nan"),
         return_train_score: bool = False,
@@ -218,6 +218,7 @@ class OptunaSearchLZO(BaseSearchLZO):
         timeout: float | None = None,
         time_budget: float | None = None,
         memory_limit: int | str | None = None,
+        pre_dispatch: Any = "2*n_jobs",
     ) -> None:
         super().__init__(
             augmenter=augmenter,
@@ -238,6 +239,7 @@ class OptunaSearchLZO(BaseSearchLZO):
             timeout=timeout,
             time_budget=time_budget,
             memory_limit=memory_limit,
+            pre_dispatch=pre_dispatch,
         )
         self.estimator = estimator
         self.param_distributions = param_distributions

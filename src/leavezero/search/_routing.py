@@ -110,8 +110,6 @@ def with_params(
     The weight of a generated row is the mean over its source rows; another parameter with one entry
     per training row is taken from the first source row.
     """
-    if not params:
-        return metric
     weight = params.get("sample_weight")
     if weight is not None:
         weight = np.asarray(weight, dtype=np.float64)

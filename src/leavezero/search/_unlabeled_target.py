@@ -20,33 +20,12 @@ STRING_MARKER = "?"  # for string labels, if no class has that name
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """The target in a form that sorts, and which of its rows have a label.
+    """The target in a form that sorts, and which of its rows have a label."""
 
-    Parameters
-    ----------
-    values : array of shape (n_samples, ...)
-        The labels, and ``marker`` where there is none.
-    labeled : array of int or None
-        The labeled rows; None if every row has a label.
-    marker : object
-        What marks the other rows: the candidates' marker, or another one if labels cannot be
-        sorted together with it.
-    original_marker : tuple
-        The candidates' marker, if it was replaced; else empty.
-
-    Examples
-    --------
-    >>> from leavezero.semi_supervised import SMIRClassifier
-    >>> y = np.array(["b", None, "a"], dtype=object)
-    >>> target = read_target([SMIRClassifier(unlabeled=None)], y, "a search")
-    >>> target.values.tolist(), target.labeled.tolist(), target.original_marker
-    (['b', '?', 'a'], [0, 2], (None,))
-    """
-
-    values: AnyArray
-    labeled: Ints | None = None
-    marker: Any = MARKER
-    original_marker: tuple[Any, ...] = ()
+    values: AnyArray  # the labels, and ``marker`` where there is none
+    labeled: Ints | None = None  # the labeled rows; None if every row has a label
+    marker: Any = MARKER  # the candidates' marker, or another one if labels do not sort with it
+    original_marker: tuple[Any, ...] = ()  # the candidates' marker, if it was replaced
 
 
 def read_target(estimators: Iterable[Any], y: AnyArray, owner: str) -> Target:
@@ -85,13 +64,7 @@ def distinct_estimators(candidates: Sequence[Candidate]) -> list[Any]:
 
 
 def sortable_codes(y: AnyArray) -> AnyArray:
-    """Return labels that sort: as they are, or numbered in order of appearance.
-
-    Examples
-    --------
-    >>> sortable_codes(np.array(["b", None, "a", None], dtype=object)).tolist()
-    [0, 1, 2, 1]
-    """
+    """Return labels that sort: as they are, or numbered in order of appearance."""
     if y.ndim > 1 or _is_sortable(y):
         return y
     missing = marked_rows(y, None)

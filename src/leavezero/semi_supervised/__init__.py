@@ -1,7 +1,12 @@
 """Semi-supervised learning: squared-loss mutual information regularization (SMIR)."""
 
-from leavezero.semi_supervised._held_out_scores import HeldOutScores, held_out_scores
-from leavezero.semi_supervised._smir_classifier import SMIRClassifier, fit_many, predict_proba_many
+from leavezero.semi_supervised._smir_classifier import (
+    HeldOutScores,
+    SMIRClassifier,
+    fit_many,
+    held_out_scores,
+    predict_proba_many,
+)
 from leavezero.semi_supervised._smir_labels import marked_rows, plain_labels
 
 __all__ = [

@@ -115,10 +115,7 @@ class Kernel:
 
 
 def median_distance(X: Any) -> float:
-    """Return the median Euclidean distance between at most 2,000 evenly spaced rows.
-
-    If it is 0, the median of the positive distances; if there are none, 1.
-    """
+    """Return the median Euclidean distance between rows; of the positive ones if it is 0, or 1."""
     step = -(-X.shape[0] // MAX_MEDIAN_ROWS)
     sample = X[::step]
     distances = euclidean_distances(sample)[np.triu_indices(sample.shape[0], k=1)]

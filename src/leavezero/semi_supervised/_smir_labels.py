@@ -33,7 +33,13 @@ def read_labels(y: Any, unlabeled: Any) -> Labels:
             f"Mark unlabeled rows with {unlabeled!r}."
         )
     column = column_or_1d(y, warn=True)
-    _check_string_marker(column, unlabeled)
+    other_type = not (isinstance(unlabeled, str | bytes) or _is_missing(unlabeled))
+    if column.dtype.kind in "US" and other_type and str(unlabeled) in column.tolist():
+        # NumPy has converted the marker to a string because y also has strings.
+        raise ValueError(
+            f"y contains the string {str(unlabeled)!r}, but unlabeled is {unlabeled!r}. "
+            f"Use unlabeled={str(unlabeled)!r}, or convert y to dtype=object."
+        )
     rows = np.flatnonzero(~marked_rows(column, unlabeled))
     if len(rows) == 0:
         raise ValueError(f"y has no labeled row: every value is unlabeled={unlabeled!r}.")
@@ -124,17 +130,6 @@ def class_prior(prior: Any, codes: Ints, n_classes: int) -> Floats:
             f"{n_classes} classes."
         )
     return np.asarray(values / values.sum())
-
-
-def _check_string_marker(column: AnyArray, unlabeled: Any) -> None:
-    """Raise if NumPy has converted a marker to a string because y also holds strings."""
-    if column.dtype.kind not in "US" or isinstance(unlabeled, str | bytes):
-        return
-    if not _is_missing(unlabeled) and str(unlabeled) in column.tolist():
-        raise ValueError(
-            f"y contains the string {str(unlabeled)!r}, but unlabeled is {unlabeled!r}. "
-            f"Use unlabeled={str(unlabeled)!r}, or convert y to dtype=object."
-        )
 
 
 def _is_missing(value: Any) -> bool:

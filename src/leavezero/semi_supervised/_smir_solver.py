@@ -123,12 +123,9 @@ def decompose(matrix: Floats) -> Decomposition:
 def decompose_nystrom(
     kernel: Kernel, X: Any, landmarks: Ints, rng: np.random.Generator
 ) -> Decomposition:
-    """Return the decomposition of the Nyström approximation K_nm K_mm^+ K_mn with m landmarks.
-
-    Neither the approximation nor K is stored: sums over rows are computed in blocks. D has the row
-    sums of K, because those of the approximation may be near zero or negative far from the
-    landmarks.
-    """
+    """Return the decomposition of the Nyström approximation K_nm K_mm^+ K_mn with m landmarks."""
+    # Neither the approximation nor K is stored: sums over rows are computed in blocks. D has the
+    # row sums of K, because those of the approximation may be near zero or negative.
     support = kernel.support(X, landmarks)
     precomputed = kernel.kind == "precomputed"
     between = kernel.matrix(X[landmarks][:, landmarks] if precomputed else support)
@@ -184,11 +181,8 @@ def solve(
 
 
 def class_scale(sums: Floats, labeled_values: Floats, prior: Floats, n_rows: int) -> Floats:
-    """Return the factors n pi_y / (1' f_y) of Niu et al. (2013), pi_y the prior of class y.
-
-    If the sum over all rows is not positive, n times the mean of the positive values at labeled
-    rows replaces it.
-    """
+    """Return the factors n pi_y / (1' f_y) of Niu et al. (2013), pi_y the prior of class y."""
+    # Replaces a sum over all rows that is not positive.
     estimates = n_rows * np.maximum(labeled_values, 0.0).mean(axis=0)
     sums = np.where(sums > CANCELLATION * estimates, sums, estimates)
     return np.where(sums > 0, n_rows * prior / np.where(sums > 0, sums, 1.0), 1.0)

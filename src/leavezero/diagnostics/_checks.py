@@ -1,0 +1,489 @@
+"""The checks of a search, in the order of their codes, and the function that runs them."""
+
+import time
+import warnings
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+from itertools import combinations
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.stats import spearmanr
+from sklearn.neighbors import NearestNeighbors
+from sklearn.pipeline import Pipeline
+
+from leavezero._tables import (
+    Featurizer,
+    count_rows,
+    is_pandas,
+    is_polars,
+    is_text,
+    plain,
+    take_rows,
+)
+from leavezero._typing import AnyArray, Floats, Params, Table
+from leavezero.diagnostics._check_inputs import CheckInputs
+from leavezero.diagnostics._diagnostic_report import (
+    CV_FINALISTS,
+    OTHER_AUGMENTER,
+    Check,
+    DiagnosticReport,
+    NotApplicableError,
+    format_score,
+    measured,
+    severity,
+)
+from leavezero.diagnostics._jensen_shannon import jensen_shannon_labels, random_rows
+from leavezero.diagnostics._risk_bound import risk_bound, vc_dimension
+
+MAX_DUPLICATES = 0.05  # share of rows
+MAX_SORTEDNESS = 4.0  # standard deviations
+MIN_ROWS_ORDER = 20  # rows for which an order can be detected
+MAX_ROWS_DUPLICATES = 2_000
+DUPLICATE_DISTANCE = 1e-6  # rounding error of a distance between equal standardized rows
+MAX_FEATURE = 1e100  # squares of larger values may overflow
+TOO_LARGE = "Values are too large for distances between rows."
+RESPECT_ORDER = (
+    "Use a splitter that respects the order or the groups: random folds and generated "
+    "validation rows are both optimistic."
+)
+MAX_QUERY_ROWS, MAX_NEIGHBOR_ROWS = 500, 20_000
+MIN_VALUES = 3  # candidates for a rank correlation, and values for a range of a parameter
+PROPORTIONS = (  # parameters with a maximum of 1
+    *("bagging_fraction", "colsample_bytree", "feature_fraction", "l1_ratio", "max_df"),
+    *("max_features", "max_samples", "nu", "reg_param", "shrinkage", "subsample"),
+)
+
+
+def check_label_distribution(inputs: CheckInputs) -> Check:
+    """LZ01: whether training data and validation set have the same label distribution."""
+    validation_set = inputs.required_validation_set()
+    if np.ndim(inputs.y) > 1:
+        raise NotApplicableError("The target has several outputs.")
+    p, q = inputs.target_proportions()
+    divergence = jensen_shannon_labels(p[None], q[None])
+    # Expected value for two samples of the same distribution, to first order.
+    expected = (len(p) - 1) / 8 * (1 / inputs.n_train + 1 / len(validation_set))
+    excess = max(0.0, divergence - expected)
+    labels = "labels" if inputs.classes is not None else "targets (in ten bins)"
+    message = (
+        f"The Jensen-Shannon divergence between the {labels} of training data and validation set "
+        f"is {divergence:.4f} nats (0: same distribution, 0.69: no overlap)."
+    )
+    return measured("LZ01", excess, message, _advice(inputs))
+
+
+def check_features(inputs: CheckInputs) -> Check:
+    """LZ02: whether a classifier distinguishes both samples."""
+    estimate = inputs.divergence
+    message = (
+        f"A classifier distinguishes validation rows from training rows with ROC AUC "
+        f"{estimate.auc:.2f} (0.5: not at all). Their Jensen-Shannon divergence is at least about "
+        f"{estimate.value:.3f} nats."
+    )
+    return measured("LZ02", estimate.auc, message, _advice(inputs))
+
+
+def check_leakage(inputs: CheckInputs) -> Check:
+    """LZ03: whether validation rows are as far from the training rows as new rows would be."""
+    X_val = inputs.required_validation_set().X
+    featurizer = Featurizer().fit(inputs.X)
+    rng = np.random.default_rng(inputs.seed)
+
+    def sample(X: Table, at_most: int) -> Any:
+        return featurizer.transform(take_rows(X, random_rows(count_rows(X), at_most, rng)))
+
+    train = sample(inputs.X, MAX_NEIGHBOR_ROWS)
+    validation = sample(X_val, MAX_QUERY_ROWS)
+    if not (_has_distances(train) and _has_distances(validation)):
+        raise NotApplicableError(TOO_LARGE)
+    neighbors = NearestNeighbors(n_neighbors=2).fit(train)
+    # The nearest neighbor of a training row is the row itself.
+    query = train[random_rows(train.shape[0], MAX_QUERY_ROWS, rng)]
+    within = float(neighbors.kneighbors(query)[0][:, 1].mean())
+    if within <= DUPLICATE_DISTANCE:
+        raise NotApplicableError("Every training row has a duplicate.")
+    ratio = float(neighbors.kneighbors(validation, n_neighbors=1)[0].mean()) / within
+    message = (
+        "The mean distance of validation rows to the nearest training row is "
+        f"{ratio:.2f} times that between training rows (1: like new rows, 0: copies)."
+    )
+    return measured("LZ03", ratio, message, _advice(inputs))
+
+
+def check_permuted_labels(inputs: CheckInputs) -> Check:
+    """LZ04: whether candidates fitted to permuted labels score above chance."""
+    permutation, candidates = inputs.permutation, inputs.candidates
+    if permutation is None or candidates is None:
+        reason = "This check fits two more models: call diagnose(permutation=True)."
+        raise NotApplicableError(reason)
+    margin = candidates.validation[candidates.best] - min(permutation.chances)
+    share = permutation.largest / max(margin, candidates.standard_error, 1e-12)
+    message = (
+        f"A candidate fitted to permuted labels scores {permutation.largest:+.3f} relative to "
+        f"chance on the validation set, {max(share, 0.0):.0%} of the best candidate's margin."
+    )
+    return measured("LZ04", share, message, CV_FINALISTS)
+
+
+def check_stability(inputs: CheckInputs) -> Check:
+    """LZ05: how often the best candidate is first on resamples and replicates."""
+    candidates = inputs.required_candidates()
+    if len(candidates.scores) < 2:
+        raise NotApplicableError("There is only one candidate.")
+    share = _share_first(candidates.resampled, candidates.best)
+    by_replicate = _share_first(candidates.splits, candidates.best)
+    n_tied = len(candidates.tied) - 1  # without the best
+    level = severity("LZ05", share)
+    if n_tied > 0 and (level == "ok" or candidates.cross_validated):
+        level = "note"  # a tie is information; after cross-validation there is nothing left to do
+    others = {0: "no other candidate is", 1: "1 other candidate is"}
+    message = (
+        f"The best candidate is first in {share:.0%} of the resamples and {by_replicate:.0%} of "
+        f"the replicates; {others.get(n_tied, f'{n_tied} other candidates are')} statistically "
+        "tied with it."
+    )
+    advice = "Use more replicates: n_replicates=30. Or cross-validate the best: cv_finalists=5."
+    return Check("LZ05", level, message, share, advice if level == "warning" else None)
+
+
+def check_rank_agreement(inputs: CheckInputs) -> Check:
+    """LZ06: whether different scores rank the candidates alike."""
+    candidates = inputs.required_candidates()
+    components = () if candidates.by_component is None else candidates.by_component
+    pairs = {
+        "validation and held-out scores": [(candidates.validation, candidates.held_out)],
+        "the augmenters of the union (lowest)": list(combinations(components, 2)),
+    }
+    correlations = {
+        name: [r for pair in scores if (r := _rank_correlation(*pair)) is not None]
+        for name, scores in pairs.items()
+    }
+    lowest = {name: min(values) for name, values in correlations.items() if values}
+    if not lowest:
+        raise NotApplicableError("Fewer than three candidates have two different scores.")
+    texts = "; ".join(f"{name} {value:+.2f}" for name, value in lowest.items())
+    message = f"Rank correlation of the candidates between {texts} (1: same order)."
+    return measured("LZ06", min(lowest.values()), message, CV_FINALISTS)
+
+
+def check_boundary(inputs: CheckInputs) -> Check:
+    """LZ07: whether the best candidate and all tied ones are on the boundary of the grid."""
+    candidates = inputs.required_candidates()
+    best = candidates.params[candidates.best]
+    values = {name: _numerical_values(name, candidates.params) for name in best}
+    ranges = {name: tried for name, tried in values.items() if len(tried) >= MIN_VALUES}
+    if not ranges:
+        raise NotApplicableError("No parameter has three or more numerical values.")
+    on_boundary = [
+        f"{name}={best[name]!r}"
+        for name, tried in ranges.items()
+        if best[name] in (tried[0], tried[-1])
+        and not _is_natural_limit(name, best[name], tried)
+        and all(candidates.params[index].get(name) == best[name] for index in candidates.tied)
+    ]
+    where = f"on the boundary of the grid ({', '.join(on_boundary)})"
+    message = (
+        f"The best candidate is {where if on_boundary else 'not on the boundary of the grid'}."
+    )
+    return measured("LZ07", float(len(on_boundary)), message, "Extend the grid.")
+
+
+def check_small_classes(inputs: CheckInputs) -> Check:
+    """LZ08: whether every class has enough rows to generate similar ones."""
+    if inputs.classes is None:
+        raise NotApplicableError("The target is not a single column of classes.")
+    labels, counts = np.unique(inputs.known_targets, return_counts=True)
+    smallest = int(counts.min())
+    rows = "rows" if inputs.labeled is None else "labeled rows"
+    message = f"The smallest class, {plain(labels[counts.argmin()])!r}, has {smallest} {rows}."
+    advice = "Collect more rows of this class, or merge it with a similar class."
+    return measured("LZ08", float(smallest), message, advice)
+
+
+def check_risk_bound(inputs: CheckInputs) -> Check:
+    """LZ09: the paper's bound (corrected), if the divergence were known exactly."""
+    candidates = inputs.required_candidates()
+    if candidates.metric != "accuracy":
+        raise NotApplicableError(f"{candidates.metric} is not a mean of a bounded loss over rows.")
+    divergence, n_validation = inputs.divergence.value, len(inputs.required_validation_set())
+    if inputs.classes is None or len(inputs.classes) > 2:
+        raise NotApplicableError("VC dimensions are for two classes.")
+    model = _best_model(inputs)
+    n_features = getattr(model, "n_features_in_", int(np.prod(np.shape(inputs.X)[1:])))
+    dimension = vc_dimension(model, n_features)
+    if dimension is None or np.isinf(dimension):
+        what = "unknown" if dimension is None else "infinite"
+        raise NotApplicableError(f"The VC dimension of {type(model).__name__} is {what}.")
+    bound = risk_bound(
+        divergence,
+        n_validation=n_validation,
+        dimension=dimension,
+        n_train=inputs.n_train,
+        generated=not inputs.is_user_supplied,
+        n_candidates=len(candidates.scores),
+    )
+    caveat = "which is vacuous" if bound.vacuous else "if the divergence is as estimated"
+    message = (
+        f"With probability 95% the risk is within {bound.tight:.2f} of the loss on the "
+        f"validation set ({caveat}). A hold-out set of {inputs.n_train} rows would give "
+        f"{bound.hold_out:.3f}."
+    )
+    return Check("LZ09", "note", message, bound.tight)
+
+
+def check_selection_bias(inputs: CheckInputs) -> Check:
+    """LZ10: how much of the best score is selection bias."""
+    candidates = inputs.required_candidates()
+    if not np.isfinite(candidates.bias_corrected):
+        raise NotApplicableError("The metric cannot be resampled.")
+    bias = candidates.best_score - candidates.bias_corrected
+    varies = candidates.standard_error > 1e-12 * abs(candidates.best_score)
+    errors = bias / candidates.standard_error if varies else 0.0
+    corrected = format_score(candidates.bias_corrected)
+    message = (
+        f"The best score is {format_score(candidates.best_score)}; corrected for selection bias "
+        f"it is {corrected} (a difference of {errors:.2f} standard errors)."
+    )
+    return measured("LZ10", errors, message, f"Report {corrected} instead of the best score.")
+
+
+def check_exchangeable(inputs: CheckInputs) -> Check:
+    """LZ11: whether the rows are exchangeable, as generated rows and random folds assume."""
+    column = _sorted_column(inputs.X) if inputs.n_train >= MIN_ROWS_ORDER else None
+    if column is not None:
+        message = f"The rows are sorted by column {column!r}, which may be a time."
+        return Check("LZ11", "warning", message, None, RESPECT_ORDER)
+    duplicates = _share_of_duplicates(inputs)
+    if duplicates is not None and duplicates > MAX_DUPLICATES:
+        message = f"{duplicates:.0%} of the rows are duplicates, so all scores are optimistic."
+        advice = "Drop the duplicates, or pass groups that keep them together."
+        return Check("LZ11", "warning", message, duplicates, advice)
+    if inputs.grouped:
+        message = "The rows have groups, but rows generated from a distribution do not."
+        return Check("LZ11", "note", message, duplicates, RESPECT_ORDER)
+    excess = _sortedness(inputs.known_targets)
+    if excess > MAX_SORTEDNESS:
+        message = (
+            "The rows are sorted by the target (neighboring rows agree more often than by chance, "
+            f"by {excess:.0f} standard deviations). This is harmless unless the rows were "
+            "collected in this order."
+        )
+        return Check("LZ11", "note", message, excess, RESPECT_ORDER)
+    if duplicates is None:
+        raise NotApplicableError(TOO_LARGE)
+    message = f"The rows have no detectable order and no groups; {duplicates:.0%} are duplicates."
+    return Check("LZ11", "ok", message, duplicates)
+
+
+def check_label_models(inputs: CheckInputs) -> Check:
+    """LZ12: which share of the validation labels comes from models of the best model's type."""
+    models = _label_models(inputs.augmenter)
+    if not models:
+        raise NotApplicableError("The validation set was not labeled by models.")
+    best_type = type(_best_model(inputs))
+    share = sum(weight for kind, weight in models if kind is best_type)
+    message = (
+        f"Models of the best candidate's type, {best_type.__name__}, determine {share:.0%} of the "
+        "labels of the validation set."
+    )
+    pseudo_labeled = getattr(inputs.augmenter, "pseudo_share_", None)
+    if pseudo_labeled is not None:
+        names = ", ".join(sorted({kind.__name__ for kind, _ in models}))
+        pseudo = f"{pseudo_labeled:.0%} of the source rows are pseudo-labeled by {names}."
+        message = f"{pseudo} {message}"
+    return measured("LZ12", share, message, CV_FINALISTS)
+
+
+def check_held_out_scores(inputs: CheckInputs) -> Check:
+    """LZ13: whether the best candidate has a leave-one-out, out-of-bag or fold score."""
+    candidates = inputs.required_candidates()
+    known = np.isfinite(candidates.held_out)
+    if inputs.validation_set is None:
+        raise NotApplicableError("The scores are leave-one-out scores.")
+    if inputs.augmenter is not None and hasattr(inputs.augmenter, "fixed_rows"):
+        raise NotApplicableError("The validation set was given.")
+    share = float(known.mean())
+    if known[candidates.best]:
+        own = candidates.held_out[candidates.best]
+        message = (
+            f"The best candidate has a held-out score of {own:.4g}; its score on the generated "
+            f"validation set is {candidates.validation[candidates.best]:.4g}."
+        )
+        return Check("LZ13", "ok", message, share)
+    if known.any():
+        message = (
+            "The best candidate has no held-out score; the bias of its validation score was "
+            "estimated from other candidates."
+        )
+        return Check("LZ13", "note", message, share)
+    message = (
+        "No candidate has a held-out score: scores rest on the generated validation set alone and "
+        "may be far too high or too low."
+    )
+    return Check("LZ13", "warning", message, share, CV_FINALISTS)
+
+
+CHECKS: dict[str, Callable[[CheckInputs], Check]] = {
+    "LZ01": check_label_distribution,
+    "LZ02": check_features,
+    "LZ03": check_leakage,
+    "LZ04": check_permuted_labels,
+    "LZ05": check_stability,
+    "LZ06": check_rank_agreement,
+    "LZ07": check_boundary,
+    "LZ08": check_small_classes,
+    "LZ09": check_risk_bound,
+    "LZ10": check_selection_bias,
+    "LZ11": check_exchangeable,
+    "LZ12": check_label_models,
+    "LZ13": check_held_out_scores,
+}
+
+
+def run_checks(inputs: CheckInputs, codes: Collection[str] | None = None) -> DiagnosticReport:
+    """Run the checks of a search.
+
+    Parameters
+    ----------
+    inputs : CheckInputs
+        The results of a search. Fitted searches have ``search.diagnose()``.
+    codes : collection of str or None, default=None
+        The codes of the checks to run; None for all.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from leavezero.augment import LabelInvariantMixup
+    >>> from leavezero.diagnostics import CheckInputs, run_checks
+    >>> X, y = np.random.default_rng(0).normal(size=(100, 12)), np.tile([0, 1], 50)
+    >>> mixup = LabelInvariantMixup().fit(X, y)
+    >>> inputs = CheckInputs(X, y, np.array([0, 1]), mixup.sample(500, 0), mixup)
+    >>> print(run_checks(inputs, ["LZ03"])["LZ03"].level)
+    warning
+    """
+    started = time.perf_counter()
+    with warnings.catch_warnings():
+        # The user cannot act on warnings of auxiliary models.
+        warnings.simplefilter("ignore")
+        checks = [_run(code, inputs) for code in sorted(CHECKS if codes is None else codes)]
+    if inputs.candidates is not None and inputs.candidates.cross_validated:
+        checks = [replace(c, advice=None) if c.advice == CV_FINALISTS else c for c in checks]
+    n_fits = 0 if inputs.permutation is None else len(inputs.permutation.scores)
+    return DiagnosticReport(tuple(checks), time.perf_counter() - started, n_fits)
+
+
+def _run(code: str, inputs: CheckInputs) -> Check:
+    try:
+        return CHECKS[code](inputs)
+    except NotApplicableError as reason:
+        return Check(code, "not applicable", str(reason))
+
+
+def _advice(inputs: CheckInputs) -> str:
+    return CV_FINALISTS if inputs.default_augmenter else OTHER_AUGMENTER
+
+
+def _has_distances(features: Any) -> bool:
+    """Return True if distances between rows do not overflow."""
+    values = features.data if sparse.issparse(features) else features
+    return bool(np.all(np.abs(values) < MAX_FEATURE))
+
+
+def _sorted_column(X: Table) -> Any:
+    """Return the name of a column of times in order, or of numbers in strict order."""
+    if is_text(X) or sparse.issparse(X) or len(getattr(X, "shape", ())) != 2:
+        return None
+    names = X.columns if is_pandas(X) or is_polars(X) else range(X.shape[1])
+    for index, name in enumerate(names):
+        column = X.iloc[:, index] if is_pandas(X) else X[:, index]
+        values = column.to_numpy() if hasattr(column, "to_numpy") else np.asarray(column)
+        if values.dtype.kind not in "Miuf":
+            continue
+        rises, falls = values[1:] > values[:-1], values[1:] < values[:-1]
+        # Times may repeat; numbers must not, or columns of few values would be sorted by chance.
+        weakly, strictly = rises.any() != falls.any(), rises.all() or falls.all()
+        if weakly if values.dtype.kind == "M" else strictly:
+            return plain(name)
+    return None
+
+
+def _share_of_duplicates(inputs: CheckInputs) -> float | None:
+    """Return the share of rows that are equal to another row; None if it cannot be computed."""
+    rng = np.random.default_rng(inputs.seed)
+    X = take_rows(inputs.X, random_rows(inputs.n_train, MAX_ROWS_DUPLICATES, rng))
+    features = Featurizer().fit(X).transform(X)
+    if not _has_distances(features):
+        return None
+    distances = NearestNeighbors(n_neighbors=2).fit(features).kneighbors(features)[0][:, 1]
+    return float(np.mean(distances <= DUPLICATE_DISTANCE))
+
+
+def _sortedness(y: AnyArray) -> float:
+    """Return by how many standard deviations neighboring targets agree more than by chance."""
+    y = np.asarray(y)
+    if y.ndim > 1 or len(y) < MIN_ROWS_ORDER:
+        return 0.0
+    if y.dtype.kind == "f" and len(np.unique(y)) > MIN_ROWS_ORDER:
+        # Autocorrelation at lag 1, with standard deviation 1 / sqrt(n) for independent rows.
+        centered = y - y.mean()
+        total = float(centered @ centered)
+        return float(centered[1:] @ centered[:-1]) / total * np.sqrt(len(y)) if total else 0.0
+    proportions = np.unique(y, return_counts=True)[1] / len(y)
+    expected = float((proportions**2).sum())
+    spread = np.sqrt(expected * (1 - expected) / (len(y) - 1))
+    return float((np.mean(y[1:] == y[:-1]) - expected) / spread) if spread else 0.0
+
+
+def _share_first(scores: Floats, best: int) -> float:
+    """Return the share of columns in which no candidate has a higher score than the best."""
+    top = np.nanmax(np.where(np.isnan(scores), -np.inf, scores), axis=0)
+    return float(np.mean(scores[best] >= top - 1e-12 * np.abs(top)))
+
+
+def _rank_correlation(first: Floats, second: Floats) -> float | None:
+    known = np.isfinite(first) & np.isfinite(second)
+    first, second = first[known], second[known]
+    if len(first) < MIN_VALUES or np.ptp(first) == 0.0 or np.ptp(second) == 0.0:
+        return None
+    return float(spearmanr(first, second).statistic)
+
+
+def _numerical_values(name: str, params: Sequence[Params]) -> list[float]:
+    """Return the sorted values of a parameter, none if some are not numerical."""
+    values = [row[name] for row in params if name in row]
+    if not all(isinstance(v, Real) and not isinstance(v, bool) for v in values):
+        return []
+    return sorted(set(values))
+
+
+def _is_natural_limit(name: str, value: Any, tried: Sequence[Any]) -> bool:
+    """Return True for a limit of the parameter itself: 0, a count of 1, a proportion of 1."""
+    if value == tried[0]:
+        return bool(value == 0 or (value == 1 and all(isinstance(v, Integral) for v in tried)))
+    return bool(value == 1 and name.rpartition("__")[2] in PROPORTIONS)
+
+
+def _best_model(inputs: CheckInputs) -> Any:
+    """Return the last step of the best model."""
+    if inputs.winner is None:
+        raise NotApplicableError("There is no best model (refit=False).")
+    return _last_step(inputs.winner)
+
+
+def _last_step(model: Any) -> Any:
+    while isinstance(model, Pipeline):
+        model = model[-1]
+    return model
+
+
+def _label_models(augmenter: Any) -> list[tuple[type, float]]:
+    """Return the type and the weight of each model that labels the validation set."""
+    while augmenter is not None:
+        if hasattr(augmenter, "label_models_"):
+            types = [type(_last_step(model)) for model in augmenter.label_models_]
+            return list(zip(types, map(float, augmenter.label_weights_), strict=True))
+        augmenter = getattr(augmenter, "augmenter_", None)
+    return []

@@ -1,0 +1,371 @@
+"""Messages of a search: errors in parameters and data, progress, and failed candidates."""
+
+import logging
+from collections.abc import Sequence
+from numbers import Integral, Real
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import is_classifier, is_regressor
+from sklearn.utils import assert_all_finite, get_tags
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length, column_or_1d
+
+from leavezero._tables import count_rows, plain
+from leavezero._typing import AnyArray, Table
+from leavezero._warnings import warn_caller
+from leavezero.augment import FixedValidationSet
+from leavezero.evaluation import CandidateResult, Run
+from leavezero.exceptions import AllCandidatesFailedError, CandidateFailedWarning
+from leavezero.execution import Checkpoint
+
+_LOGGER = logging.getLogger("leavezero")
+
+
+# Parameters and data
+
+
+def check_parameters(search: Any, estimator: Any) -> None:
+    """Raise if a common parameter of a search is invalid."""
+    owner = type(search).__name__
+    required = ("fit",) if search.scoring is not None else ("fit", "score")
+    missing = [name for name in required if not hasattr(estimator, name)]
+    if missing:
+        hint = " Alternatively, set scoring." if missing == ["score"] else ""
+        raise TypeError(
+            f"estimator of {owner} must have the methods fit and score, {estimator!r} has no "
+            f"{' and no '.join(missing)}.{hint}"
+        )
+    if search.error_score != "raise" and not isinstance(search.error_score, Real):
+        raise ValueError(
+            f'error_score of {owner} must be a number or "raise", got {search.error_score!r}.'
+        )
+    if not isinstance(search.verbose, Real):
+        raise ValueError(f"verbose of {owner} must be an int, got {search.verbose!r}.")
+    if search.n_jobs is not None and (not _is_int(search.n_jobs) or search.n_jobs == 0):
+        raise ValueError(
+            f"n_jobs of {owner} must be None or an int other than 0, got {search.n_jobs!r}."
+        )
+    if not (search.loo is False or search.loo in ("auto", "only")):
+        raise ValueError(f'loo of {owner} must be "auto", False or "only", got {search.loo!r}.')
+    if search.scoring is None or isinstance(search.scoring, str):
+        check_refit(search.refit, [search.scoring or "score"], False, owner)
+    elif callable(search.scoring):  # the names of its metrics are known once it was called
+        check_refit(search.refit, None, False, owner)
+    else:
+        check_refit(search.refit, list(search.scoring), True, owner)
+    _check_finalists(search.cv_finalists, owner)
+    if search.loo != "only":
+        _check_augmenter(estimator, search.augmenter, owner)
+
+
+def check_refit(refit: Any, names: list[str] | None, multimetric: bool, owner: str) -> None:
+    """Raise unless refit determines the best candidate; names of None may be any."""
+    if isinstance(refit, bool) and not (refit and multimetric):
+        return
+    if callable(refit) or (isinstance(refit, str) and (names is None or refit in names)):
+        return
+    if multimetric:
+        raise ValueError(
+            f"For multi-metric scoring, refit of {owner} must be the name of a metric "
+            f"({', '.join(names or [])}), a callable that returns a row of cv_results_, or False, "
+            f"got {refit!r}."
+        )
+    raise ValueError(
+        f"refit of {owner} must be True, False, the name of the metric or a callable, got "
+        f"{refit!r}."
+    )
+
+
+def _check_finalists(cv_finalists: Any, owner: str) -> None:
+    is_named = isinstance(cv_finalists, str) and cv_finalists in ("auto", "all")
+    if not is_named and not is_count(cv_finalists, 0):
+        raise ValueError(
+            f'cv_finalists of {owner} must be "auto", "all" or an int of at least 0, '
+            f"got {cv_finalists!r}."
+        )
+
+
+def _check_augmenter(estimator: Any, augmenter: Any, owner: str) -> None:
+    if get_tags(estimator).input_tags.pairwise and not hasattr(augmenter, "fixed_rows"):
+        raise ValueError(
+            f"{owner} cannot generate validation rows for an estimator with precomputed "
+            "similarities. Pass features and the name of a kernel, or "
+            "augmenter=FixedValidationSet(X_val, y_val)."
+        )
+    is_augmenter = hasattr(augmenter, "fit") and hasattr(augmenter, "sample")
+    if not is_augmenter and not (isinstance(augmenter, str) and augmenter == "auto"):
+        raise ValueError(
+            f'augmenter of {owner} must be "auto" or an object with fit(X, y) and '
+            f"sample(n_samples), got {augmenter!r}."
+        )
+    if isinstance(augmenter, FixedValidationSet) and count_rows(augmenter.X) == 0:
+        raise ValueError(f"augmenter of {owner} is a FixedValidationSet without rows.")
+
+
+def check_checkpoint(checkpoint: Any, random_state: Any, owner: str) -> Checkpoint | None:
+    """Return the checkpoint of a path or a Checkpoint; it requires an int as random_state."""
+    if checkpoint is None:
+        return None
+    if not isinstance(checkpoint, Checkpoint):
+        if not isinstance(checkpoint, str | PathLike) or not str(checkpoint):
+            raise ValueError(
+                f"checkpoint of {owner} must be None, a path or a Checkpoint, got {checkpoint!r}."
+            )
+        checkpoint = Checkpoint(checkpoint)
+    if not _is_int(random_state):
+        raise ValueError(
+            f"random_state of {owner} must be an int if there is a checkpoint, got "
+            f"{random_state!r}: a resumed search must generate the same validation set."
+        )
+    return checkpoint
+
+
+def check_target(
+    estimator: Any, X: Table, y: AnyArray | None, owner: str, *, semi_supervised: bool
+) -> AnyArray:
+    """Return y as an array with one entry per row of X.
+
+    A regression target becomes float, by which augmenters recognize it. Labels of semi-supervised
+    estimators are checked once it is known which rows have one.
+    """
+    if y is None:
+        raise ValueError(f"{owner} requires y to be passed, but the target y is None.")
+    for name, table in (("X", X), ("y", y)):
+        if hasattr(table, "collect") and not hasattr(table, "shape"):
+            raise TypeError(
+                f"{name} passed to {owner} is a lazy {type(table).__name__}. Pass {name}.collect()."
+            )
+    n_rows = count_rows(X)
+    if n_rows < 2:
+        samples = "1 sample" if n_rows == 1 else "0 samples"
+        raise ValueError(f"{owner} requires at least 2 samples, got {samples}.")
+    shape = tuple(getattr(X, "shape", ()))
+    if 0 in shape[1:]:
+        raise ValueError(
+            f"Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required by "
+            f"{owner}."
+        )
+    check_consistent_length(X, y)
+    if sparse.issparse(y):
+        raise ValueError(f"{owner} requires a dense y, got a sparse one. Pass y.toarray().")
+    target = y.to_numpy() if hasattr(y, "to_numpy") else np.asarray(y)
+    if target.ndim != 2 or target.shape[1] == 1:
+        target = column_or_1d(target, warn=True)
+    if semi_supervised and target.ndim == 1 and not is_regressor(estimator):
+        return target
+    assert_all_finite(target, input_name="y")
+    if is_regression(estimator, target):
+        return target.astype(np.float64)
+    check_classification_targets(target)
+    if is_classifier(estimator) and target.ndim == 1:
+        classes = np.unique(target)
+        if len(classes) < 2:
+            raise ValueError(
+                f"{owner} requires at least 2 classes in y, got 1 class: {plain(classes[0])!r}."
+            )
+    return target
+
+
+def is_regression(estimator: Any, y: AnyArray) -> bool:
+    """Return True for a regressor, and for a model of no type whose target has fractions."""
+    if is_regressor(estimator) or is_classifier(estimator) or y.dtype.kind != "f":
+        return is_regressor(estimator)
+    return bool(np.any(y % 1 > 0))
+
+
+def is_count(value: Any, least: int = 1) -> bool:
+    """Return True for an integer that is not too small."""
+    return _is_int(value) and value >= least
+
+
+def _is_int(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+# Progress
+
+
+def log(message: str, level: int, verbose: int, **fields: Any) -> None:
+    """Log a message with extra fields, and print it if verbose is at least the level."""
+    _LOGGER.log(logging.INFO if level == 1 else logging.DEBUG, message, extra=fields)
+    if verbose >= level:
+        print(message, flush=True)
+
+
+class Progress:
+    """Receives every result: prints a line, informs callbacks, returns True to stop."""
+
+    def __init__(self, search: Any, X: Table, y: AnyArray, metadata: Any, n_trials: int) -> None:
+        self._search = search
+        self._data = {"X": X, "y": y, "metadata": metadata or None}
+        self._n_trials = n_trials
+        self._n_done = 0
+        self._best_so_far: dict[str, Any] = {}
+        self._context: Any = None
+        if hasattr(search, "_init_callback_context"):
+            self._context = search._init_callback_context(
+                max_subtasks=None, sequential_subtasks=True
+            )
+            self._context.call_on_fit_task_begin(estimator=search, **self._data)
+
+    def on_result(self, result: CandidateResult) -> bool:
+        """Report a result; return True if a callback requests to stop."""
+        self._n_done += 1
+        self._print(result)
+        if self._context is None:
+            return False
+        task = self._context.subcontext(task_name="candidate")
+        task.call_on_fit_task_begin(estimator=self._search, **self._data)
+        best = self._best_so_far.get("best_score_", -np.inf)
+        if result.model is not None and (result.main_score > best or not self._best_so_far):
+            self._best_so_far = {
+                "best_estimator_": result.model,
+                "best_params_": result.trial.candidate.params,
+                "best_score_": result.main_score,
+            }
+        return bool(
+            task.call_on_fit_task_end(
+                estimator=self._search,
+                reconstruction_attributes=self._best_so_far or None,
+                **self._data,
+            )
+        )
+
+    def end(self) -> None:
+        """Inform callbacks that the search has ended."""
+        if self._context is not None:
+            self._context.call_on_fit_task_end(estimator=self._search, **self._data)
+
+    def _print(self, result: CandidateResult) -> None:
+        owner, verbose = type(self._search).__name__, self._search.verbose
+        params, seconds = result.trial.candidate.params, result.fit_time + result.score_time
+        outcome = "failed" if result.error else f"score {result.main_score:.4g}"
+        log(
+            f"{owner}: {self._n_done} of at most {self._n_trials}, {params}: {outcome}, "
+            f"{seconds:.2g} s",
+            2,
+            verbose,
+            n_done=self._n_done,
+            n_trials=self._n_trials,
+            candidate_row=result.trial.row,
+            candidate_params=params,
+            candidate_score=None if result.error else result.main_score,
+            candidate_seconds=seconds,
+        )
+        if verbose < 3:
+            return
+        for name, scores in result.scores.items():
+            log(f"    {name}: {np.array2string(scores.replicates, precision=3)}", 3, verbose)
+        for traceback in (result.error, *result.scoring_errors.values()):
+            if traceback:
+                log(f"    {traceback}", 3, verbose)
+
+
+# Failed candidates
+
+
+def report_failures(results: Sequence[CandidateResult], run: Run, owner: str) -> None:
+    """Warn about candidates that failed; raise if no candidate is left."""
+    errors = [r.error for r in results if r.error is not None and r.was_started]
+    unscored = [error for result in results for error in result.scoring_errors.values()]
+    _raise_if_all_failed(results, run, owner, errors, unscored)
+    n_left = sum(not result.was_started for result in results)
+    n_not_finite = sum(
+        not all(np.all(np.isfinite(scores.replicates)) for scores in result.scores.values())
+        for result in results
+    )
+    n, score = len(results), f"their score is {run.error_score!r}"
+    hint = 'Set error_score="raise" to debug. First error:\n'
+    messages = []
+    if errors:
+        messages.append(
+            f"{len(errors)} of {n} candidates of {owner} failed; {score}. {hint}{errors[0]}"
+        )
+    if n_left:
+        messages.append(
+            f"{n_left} of {n} candidates of {owner} were not evaluated within time_budget; "
+            f"{score}. The best of the others is selected."
+        )
+    if unscored:
+        messages.append(
+            f"Scoring failed {len(unscored)} times for {n} candidates of {owner}; {score}. "
+            f"{hint}{unscored[0]}"
+        )
+    if n_not_finite:
+        messages.append(
+            f"{n_not_finite} of {n} candidates of {owner} have scores that are not finite. They "
+            "are never selected; check the scorer and the data."
+        )
+    for message in messages:
+        warn_caller(message, CandidateFailedWarning)
+
+
+def _raise_if_all_failed(
+    results: Sequence[CandidateResult],
+    run: Run,
+    owner: str,
+    errors: list[str],
+    unscored: list[str],
+) -> None:
+    started = [result for result in results if result.was_started]
+    if len(errors) == len(started) < len(results) or not results:
+        raise AllCandidatesFailedError(
+            f"No candidate of {owner} was finished within time_budget: {len(errors)} failed, "
+            f"{len(results) - len(started)} were not started."
+            f"{chr(10).join(['', *errors[:1]])}"
+        )
+    able = [result for result in started if result.trial.may_win] or started
+    lost = [result.error for result in able if result.error is not None]
+    if (lost and len(lost) == len(able)) or len(errors) == len(results):
+        raise AllCandidatesFailedError(
+            f"All {len(lost) or len(errors)} candidates of {owner} failed. First error:\n"
+            f"{(lost or errors)[0]}"
+        )
+    if not run.use_validation_set and not any(result.loo.scores for result in able):
+        notes = "; ".join(dict.fromkeys(str(result.loo.note) for result in able))
+        raise AllCandidatesFailedError(
+            f'loo="only" of {owner} requires candidates with leave-one-out predictions: {notes}. '
+            'Use loo="auto".'
+        )
+    has_metric = any(run.main_metric in (*r.scores, *r.scoring_errors) for r in able)
+    if has_metric and not any(np.isfinite(result.main_score) for result in able):
+        hint = (
+            " If the estimator cannot predict rows outside the range of the training data, use "
+            "augmenter=LabelInvariantMixup(). First error:\n"
+        )
+        raise AllCandidatesFailedError(
+            f"All scores of {owner} are NaN. Check the scorer, or the estimator's score method."
+            f"{hint + unscored[0] if unscored else ''}"
+        )
+
+
+def failures(results: Sequence[CandidateResult]) -> dict[int, str]:
+    """Return the tracebacks of failed candidates by their row in ``cv_results_``."""
+    messages = {
+        row: "\n".join([result.error or "", *result.scoring_errors.values()]).strip()
+        for row, result in enumerate(results)
+    }
+    return {row: message for row, message in messages.items() if message}
+
+
+def check_index(index: Any, results: Sequence[CandidateResult], owner: str) -> int:
+    """Return the row that a callable refit selected; raise if its candidate cannot win."""
+    if not _is_int(index):
+        raise TypeError(
+            f"refit of {owner} must return an int, a row of cv_results_, got {index!r}."
+        )
+    if not 0 <= int(index) < len(results):
+        raise IndexError(
+            f"refit of {owner} returned {index!r}, but cv_results_ has {len(results)} rows."
+        )
+    result, reason = results[int(index)], None
+    if result.error is not None:
+        reason = f"failed: {result.error.strip().splitlines()[-1].rstrip('.')}"
+    elif result.trial.n_passes is not None and not result.trial.may_win:
+        reason = "was pruned"
+    if reason is not None:
+        raise ValueError(f"refit of {owner} returned row {index}, whose candidate {reason}.")
+    return int(index)
