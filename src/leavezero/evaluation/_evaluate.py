@@ -455,14 +455,39 @@ def _training_data(
     params = dict(run.fit_params.get(candidate.estimator_name, {}))
     if rows is None:
         return run.X, run.y_fit, params
-    n_rows = len(run.y)
-    taken = {
+    return take_rows(run.X, rows), run.y_fit[rows], _params_at(params, rows, len(run.y))
+
+
+def _params_at(params: Mapping[str, Any], rows: Ints, n_rows: int) -> dict[str, Any]:
+    """Return fit parameters; of those with one entry per row, the entries of some rows."""
+    return {
         name: take_rows(value, rows)
         if hasattr(value, "__len__") and not isinstance(value, str) and len(value) == n_rows
         else value
         for name, value in params.items()
     }
-    return take_rows(run.X, rows), run.y_fit[rows], taken
+
+
+def fold_run(run: Run, train: Ints, test: Ints) -> Run:
+    """Return a run that fits candidates to some training rows and scores them on others."""
+    rows = ValidationSet(take_rows(run.X, test), run.y[test])
+    labeled = run.labeled
+    return replace(
+        run,
+        X=take_rows(run.X, train),
+        y=run.y[train],
+        replicates=Replicates(rows, 1, run.replicates.classes, fixed=True),
+        metrics={name: metric.at(test) for name, metric in run.training_metrics.items()},
+        fit_params={
+            name: _params_at(params, train, len(run.y)) for name, params in run.fit_params.items()
+        },
+        training_set=None,
+        kept_rows=None,
+        compared_rows=np.arange(0),
+        use_loo=False,
+        use_validation_set=True,
+        labeled=None if labeled is None else np.flatnonzero(np.isin(train, labeled)),
+    )
 
 
 def _scored(

@@ -59,8 +59,15 @@ class PipelinePrefix(JointFit):
 
     def order(self, estimator: Any) -> Any:
         """Return the order of the last step."""
-        found = first_match(self._methods, estimator.steps[-1][1])
-        return 0 if found is None else found[0].order(estimator.steps[-1][1])
+        last = estimator.steps[-1][1]
+        found = first_match(self._methods, last)
+        return 0 if found is None else found[0].order(last)
+
+    def fits_one_model(self, estimator: Any) -> bool:
+        """Return whether the last steps are parts of one fitted model."""
+        last = estimator.steps[-1][1]
+        found = first_match(self._methods, last)
+        return found is not None and found[0].fits_one_model(last)
 
     def fit(
         self, estimators: list[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None
