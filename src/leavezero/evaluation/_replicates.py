@@ -86,8 +86,8 @@ def sample_replicates(
     """
     n_columns = 1 if sparse.issparse(X) else int(np.prod(getattr(X, "shape", (1,))[1:]))
     size = replicate_size(validation_size, n_replicates, count_rows(X), owner, n_columns)
-    # scikit-learn's models inside augmenters do not support every array library. Their small forests
-    # must not be sent to the workers of a cluster, which may die.
+    # scikit-learn's models inside augmenters do not support every array library, and their small
+    # forests must not be sent to the workers of a cluster, which may die.
     local = parallel_config(backend="sequential")
     with limited_threads(), config_context(array_api_dispatch=False), local:
         fit_params = {} if groups is None else {"groups": groups}
