@@ -21,7 +21,6 @@ from leavezero.augment import (
     GaussianMixtureAugmenter,
     LabelInvariantMixup,
     NeighborMixup,
-    SoftLabeled,
 )
 from leavezero.cli._model_specs import BASELINE
 from leavezero.cli._output import TableError, check_name, counted, printable, progress_bar
@@ -43,7 +42,6 @@ AUGMENTERS: dict[str, Callable[[], Any]] = {
     "gaussian-mixture": GaussianMixtureAugmenter,
     "copula": CopulaAugmenter,
     "union": lambda: AugmenterUnion([GaussianMixtureAugmenter(), CopulaAugmenter()]),
-    "soft-labeled-copula": lambda: SoftLabeled(CopulaAugmenter()),
 }
 _SCORE_COLUMNS = {
     "score": "mean_test_score",

@@ -227,8 +227,7 @@ def evaluate(
 
 def _with_scores(run: Run, results: list[CandidateResult]) -> list[CandidateResult]:
     """Return the results with their final score by the main metric."""
-    has_bias = run.use_loo or run.replicates.reference_models is not None
-    if run.use_validation_set and has_bias:
+    if run.use_validation_set and run.use_loo:
         return correct_scores(run, results)
     return [
         replace(result, corrected_score=result.mean_score(run.main_metric)) for result in results

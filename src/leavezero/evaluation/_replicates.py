@@ -14,7 +14,7 @@ from sklearn.base import clone
 from leavezero._random import integer_seed, stream, with_seed
 from leavezero._tables import count_rows
 from leavezero._typing import AnyArray, Floats, Ints, Table
-from leavezero.augment import ReferenceModels, ValidationSet
+from leavezero.augment import ValidationSet
 from leavezero.execution import limited_threads
 
 # "auto": as many rows per replicate as training rows, but no more than these in all. With more, the
@@ -36,7 +36,6 @@ class Replicates:
     rows: ValidationSet
     n_replicates: int
     classes: AnyArray | None = None
-    reference_models: ReferenceModels | None = None
     fixed: bool = False
     weighted: bool = False
 
@@ -106,8 +105,7 @@ def sample_replicates(
             fitted.fit(X, y, sample_weight=sample_weight, **fit_params)
         parts = [fitted.sample(size, stream(root, "replicate", r)) for r in range(n_replicates)]
         rows = ValidationSet.concatenate(parts)
-    references = None if rows.reference_predictions is None else fitted.reference_models_
-    return fitted, Replicates(rows, n_replicates, classes, references, weighted=weighted)
+    return fitted, Replicates(rows, n_replicates, classes, weighted=weighted)
 
 
 def replicate_size(
