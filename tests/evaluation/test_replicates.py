@@ -1,3 +1,4 @@
+import joblib
 import numpy as np
 import pytest
 
@@ -9,6 +10,7 @@ from leavezero import (
     LabelInvariantMixup,
 )
 from leavezero._random import seed_sequence
+from leavezero.augment import ForestAugmenter
 from leavezero.evaluation import replicate_size, sample_replicates
 from leavezero.evaluation._replicates import MAX_AUTO_ROWS, MAX_ROWS
 
@@ -86,3 +88,15 @@ def test_rows_are_sampled_from_weighted_data_if_they_have_no_source_rows(iris):
     without = sample(CopulaAugmenter(), X, y, sample_weight=weight)
     assert without.weighted
     assert set(without.rows.y) == {0, 1}
+
+
+def test_models_in_an_augmenter_do_not_use_the_active_backend(iris):
+    """On a cluster, each tree of a forest would be a task of its own."""
+
+    class ElsewhereBackend(joblib.parallel.ThreadingBackend):
+        def configure(self, *args, **params):
+            raise AssertionError
+
+    joblib.register_parallel_backend("elsewhere", ElsewhereBackend)
+    with joblib.parallel_config("elsewhere", n_jobs=2):
+        assert len(sample(ForestAugmenter(), *iris).rows) == 450

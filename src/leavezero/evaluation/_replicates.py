@@ -6,6 +6,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from joblib import parallel_config
 from scipy import sparse
 from sklearn import config_context
 from sklearn.base import clone
@@ -85,8 +86,11 @@ def sample_replicates(
     """
     n_columns = 1 if sparse.issparse(X) else int(np.prod(getattr(X, "shape", (1,))[1:]))
     size = replicate_size(validation_size, n_replicates, count_rows(X), owner, n_columns)
-    # scikit-learn's models inside augmenters do not support every array library.
-    with limited_threads(), config_context(array_api_dispatch=False):
+    with (
+        limited_threads(),
+        parallel_config("threading", n_jobs=1),  # trees of a forest are not worth a cluster
+        config_context(array_api_dispatch=False),  # models in augmenters do not support all arrays
+    ):
         fit_params = {} if groups is None else {"groups": groups}
         fitted = with_seed(clone(augmenter), integer_seed(root, "augmenter"))
         fitted.fit(X, y, **fit_params)
