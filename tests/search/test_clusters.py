@@ -130,7 +130,7 @@ def test_dask_example():
     assert "the same scores as on this machine: True" in done.stdout
 
 
-@pytest.mark.parametrize("n_deaths", [1, 5])
+@pytest.mark.parametrize("n_deaths", [1, pytest.param(5, marks=pytest.mark.slow)])
 def test_dead_workers_of_joblib_are_replaced_at_most_twice(n_deaths, tmp_path, expected):
     if n_deaths == 1:
         np.testing.assert_array_equal(scores(fit_stumps(tmp_path, 1)), expected["stump"])
