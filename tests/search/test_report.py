@@ -29,7 +29,8 @@ from leavezero import (
 )
 from leavezero.diagnostics import Check, DiagnosticReport
 
-SMALL = {"n_replicates": 2, "random_state": 0}
+FEW = {"n_replicates": 2, "random_state": 0}
+SMALL = {"augmenter": LabelInvariantMixup(), "cv_finalists": 0, **FEW}
 NO_WARNING = DiagnosticReport((Check("LZ08", "ok", "The smallest class has 30 rows."),), 0.1)
 
 
@@ -40,7 +41,7 @@ def blobs(n_rows=60, n_columns=3, seed=0):
 
 
 def neighbors(**options):
-    return GridSearchLZO(KNeighborsClassifier(), {"n_neighbors": [1, 5, 9]}, **SMALL, **options)
+    return GridSearchLZO(KNeighborsClassifier(), {"n_neighbors": [1, 5, 9]}, **SMALL | options)
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +111,7 @@ def test_page_contains_rows_only_on_request(kind):
     y = classes if kind == "classes" else X.iloc[:, 0].to_numpy() * 2.0
     model = LogisticRegression() if kind == "classes" else Ridge()
     grid = {f"{type(model).__name__.lower()}__{'C' if kind == 'classes' else 'alpha'}": [0.1, 1.0]}
-    search = GridSearchLZO(make_pipeline(encoder, model), grid, **SMALL).fit(X, y)
+    search = GridSearchLZO(make_pipeline(encoder, model), grid, **FEW).fit(X, y)
     page = search.to_html(diagnostics=NO_WARNING)
     assert [secret for secret in secrets_of(X, y) if secret in page] == []
     assert "<script>alert(1)" not in page
@@ -152,7 +153,7 @@ def two_outputs():
 def test_report_of_any_kind_of_data(model, grid, data):
     """The validation set is compared with the training data in each."""
     augmenter = LabelInvariantMixup() if np.ndim(data()[1]) == 1 else "auto"
-    search = GridSearchLZO(model, grid, augmenter=augmenter, **SMALL).fit(*data())
+    search = GridSearchLZO(model, grid, augmenter=augmenter, **FEW).fit(*data())
     shares = search.summary(diagnostics=NO_WARNING)["validation"]["projection"]["validation"]
     assert np.sum(shares) == pytest.approx(1.0, abs=0.01)
     assert search.to_html(diagnostics=NO_WARNING, with_rows=True)
@@ -204,7 +205,7 @@ def test_code_in_the_report_repeats_the_search(search):
 def test_code_names_further_arguments_of_fit():
     X, y = blobs()
     search = GridSearchLZO(GaussianNB(), {}, **SMALL)
-    search.fit(X, y, sample_weight=np.ones(60), groups=np.arange(60) // 2)
+    search.fit(X, y, sample_weight=np.ones(60), groups=np.arange(60) // 6)
     code = search.summary(diagnostics=NO_WARNING)["run"]["repeat"]["python"]
     assert code.endswith("search.fit(X, y, groups=groups, sample_weight=sample_weight)")
 
