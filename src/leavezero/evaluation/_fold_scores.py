@@ -21,6 +21,7 @@ from leavezero._typing import AnyArray, Ints
 from leavezero.evaluation._bias_correction import correct_scores, distances
 from leavezero.evaluation._evaluate import (
     CandidateResult,
+    Fold,
     Run,
     Task,
     evaluate_task,
@@ -41,7 +42,6 @@ WANTED_GROUPS = 5  # of larger searches: rather these on few folds than few on a
 HELD_OUT_ROWS = 2_000  # are enough: of more rows, only some folds are used
 EXTRA_VARIANCE = 1.5  # models of folds differ from the one fitted to all rows
 
-Fold = tuple[Ints, Ints]  # training rows and test rows
 Group = tuple[int, ...]  # rows of cv_results_
 
 
@@ -63,6 +63,7 @@ def make_folds(
     is_classification: bool,
     seed: int,
     owner: str,
+    X: Any = None,
 ) -> list[Fold]:
     """Return the folds of an int (shuffled), a splitter or an iterable of row pairs.
 
@@ -78,7 +79,8 @@ def make_folds(
         splitter = _splitter(n_splits, is_classification, groups, seed)
         splitter = check_cv(splitter, y[rows], classifier=is_classification)
         row_groups = None if groups is None else np.asarray(groups)[rows]
-        folds = list(splitter.split(np.zeros(len(rows)), y[rows], row_groups))
+        features = np.zeros(len(rows)) if X is None or labeled is not None else X
+        folds = list(splitter.split(features, y[rows], row_groups))
     except (TypeError, ValueError) as error:
         raise ValueError(
             f"cv of {owner} must be an int of at least 2, a splitter or an iterable of train and "

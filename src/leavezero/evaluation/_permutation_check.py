@@ -45,7 +45,7 @@ def permutation_scores(
         owner="diagnose",
     )
     metric = replace(run.metric(run.main_metric), weight=None, per_row={})
-    permuted = replace(run, y=y)
+    permuted = replace(run, y=y, passed_y=())
     scores, chances = [], []
     with limited_threads():
         for candidate in candidates:

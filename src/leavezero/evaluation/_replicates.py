@@ -20,6 +20,7 @@ from leavezero.execution import limited_threads
 # "auto": as many rows per replicate as training rows, but no more than these in all. With more, the
 # error of a mean over them would be small against the bias of the generator itself.
 MAX_AUTO_ROWS = 10_000
+MIN_AUTO_ROWS = 20  # per replicate, so that each component of a union has some
 MAX_AUTO_CELLS = 2**22  # of dense columns; but as many rows in all as training rows are allowed
 MAX_ROWS = 200_000  # in all, where validation_size is a share of the training rows
 
@@ -126,7 +127,7 @@ def replicate_size(
         raise ValueError(f"n_replicates of {owner} must be a positive int, got {n_replicates!r}.")
     if isinstance(validation_size, str) and validation_size == "auto":
         n_rows = min(MAX_AUTO_ROWS, max(n_samples, MAX_AUTO_CELLS // max(1, n_columns)))
-        return max(1, min(n_samples, n_rows // n_replicates))
+        return max(1, min(max(n_samples, MIN_AUTO_ROWS), n_rows // n_replicates))
     if _is(validation_size, Integral) and int(validation_size) >= 1:
         return int(validation_size)
     if _is(validation_size, Real) and 0 < float(validation_size) < np.inf:

@@ -455,10 +455,12 @@ def _score_with_features(
     def block_scores(rows: Ints, replicate: int) -> dict[str, float]:
         if weights is not None:  # such a scorer knows no weights
             rows = rows[_resampled_by_weight(weights[rows], replicate)]
-        X, y = take_rows(replicates.rows.X, rows), replicates.rows.y[rows]
+        data = [take_rows(replicates.rows.X, rows)]
+        if replicates.rows.y is not None:
+            data.append(replicates.rows.y[rows])
         if metric.scorer is None:
-            return _as_numbers(model.score(X, y), metric, name)
-        return _as_numbers(metric.scorer(model, X, y, **metric.params_at(rows)), metric, name)
+            return _as_numbers(model.score(*data), metric, name)
+        return _as_numbers(metric.scorer(model, *data, **metric.params_at(rows)), metric, name)
 
     scores = [[block_scores(b, r) for b in blocks] for r, blocks in enumerate(replicates.blocks)]
     return {
