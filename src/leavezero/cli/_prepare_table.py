@@ -1,5 +1,6 @@
 """From a table on disk to features, a target, a metric and candidates."""
 
+import hashlib
 import re
 import shlex
 import warnings
@@ -11,6 +12,7 @@ import numpy as np
 import pandas as pd
 from sklearn import metrics
 from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.model_selection import TimeSeriesSplit
 from skrub import Cleaner
 
 from leavezero._typing import AnyArray, Bools
@@ -49,19 +51,30 @@ class TableOptions:
     cv_finalists: int | str = "auto"
     keep: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
+    id: tuple[str, ...] = ()
+    time_column: str | None = None
+    group_column: str | None = None
     sep: str | None = None
     decimal: str = "."
     encoding: str = "utf-8"
+    sheet: str | None = None
     time_budget: float | None = None  # seconds
     checkpoint: Path | None = None
     jobs: int = 1
     seed: int = 0
-    cv: int = 10  # of compare, as test_size
+    cv: int = 10  # of compare, as repeats and test_size
+    repeats: int = 5
     test_size: float = 0.3
     out: Path = Path("leavezero-table")
     quiet: bool = False
+    verbose: bool = False
     as_json: bool = False
     command: str = ""  # the whole command line
+
+    @property
+    def reading(self) -> ReadOptions:
+        """How the table is written."""
+        return ReadOptions(self.sep, self.decimal, self.encoding, self.sheet)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,18 +106,30 @@ class PreparedTable:
     metric: str
     scoring: Any
     notices: list[str]
+    sha256: str  # of the file
+    groups: AnyArray | None = None
+    ordered: bool = False  # rows are sorted by --time-column
+
+    @property
+    def cv(self) -> Any:
+        """The folds of cross-validated candidates."""
+        return TimeSeriesSplit(5) if self.ordered else 5
 
 
 def prepare_table(options: TableOptions) -> PreparedTable:
     """Read a table, decide task, columns and metric, and build the candidates."""
-    reading = ReadOptions(options.sep, options.decimal, options.encoding)
-    file = open_table(options.table, reading)
+    file = open_table(options.table, options.reading)
     features = [name for name in file.names if name != options.target]
     check_name(options.target, file.names, "--target must be a column of the table")
-    for option, names in {"--keep": options.keep, "--drop": options.drop}.items():
+    named = {"--keep": options.keep, "--drop": options.drop, "--id": options.id}
+    single = {"--time-column": options.time_column, "--group-column": options.group_column}
+    named |= {option: (name,) for option, name in single.items() if name is not None}
+    for option, names in named.items():
         for name in names:
             check_name(name, features, f"{option} must be a column of the table")
     frame = file.read()
+    if options.time_column is not None:
+        frame = _sort_by_time(frame, options.time_column)
     target = find_target(frame[options.target], options.task)
     metric, scoring, metric_notices = find_metric(options.metric, target)
     X, kinds, dropped, cleaner = _clean(frame[features], target, options)
@@ -112,14 +137,50 @@ def prepare_table(options: TableOptions) -> PreparedTable:
     candidates, skipped = build_candidates(
         X, target.task, target.values, models=options.models, own=own, seed=options.seed
     )
-    of_classes = "" if target.classes is None else f" with {len(target.classes)} classes"
-    notices = [f"Task: {target.task} of {target.name!r}{of_classes} ({target.reason})."]
+    notices = []
     n_missing = int((~target.known).sum())
     if n_missing:
         notices.append(f"Left out: {counted(n_missing, 'row')} without a value in {target.name!r}.")
     notices += [f"Column {name!r} is dropped: {reason}." for name, reason in dropped.items()]
     notices += [*skipped, *metric_notices]
-    return PreparedTable(X, target, kinds, dropped, cleaner, candidates, metric, scoring, notices)
+    groups = None
+    if options.group_column is not None:
+        groups = _group_codes(frame[options.group_column])[target.known]
+    with file.path.open("rb") as content:
+        sha256 = hashlib.file_digest(content, "sha256").hexdigest()
+    return PreparedTable(
+        X,
+        target,
+        kinds,
+        dropped,
+        cleaner,
+        candidates,
+        metric,
+        scoring,
+        notices,
+        sha256,
+        groups,
+        ordered=options.time_column is not None,
+    )
+
+
+def _sort_by_time(frame: Any, name: str) -> Any:
+    times = Cleaner().fit_transform(frame[[name]])[name]
+    if column_kind(times) not in ("datetime", "number") or times.isna().any():
+        raise TableError(
+            f"--time-column must hold a date, a time or a number in every row; {name!r} does not."
+        )
+    return frame.iloc[np.argsort(times.to_numpy(), kind="stable")].reset_index(drop=True)
+
+
+def _group_codes(column: Any) -> AnyArray:
+    codes, groups = pd.factorize(column)
+    if (codes < 0).any() or len(groups) < 5:
+        raise TableError(
+            "--group-column must have a value in every row and at least five different values; "
+            f"{column.name!r} has {len(groups)} and {counted(int((codes < 0).sum()), 'gap')}."
+        )
+    return np.asarray(codes)
 
 
 def find_target(column: Any, task: str | None = None) -> Target:
@@ -194,6 +255,9 @@ def _clean(
 ) -> tuple[Any, dict[str, Kind], dict[str, str], Any]:
     """Return the cleaned features, their kinds as read, why others are dropped, and the cleaner."""
     dropped = dict.fromkeys(options.drop, "named by --drop")
+    dropped |= dict.fromkeys(options.id, "named by --id")
+    if options.group_column is not None:
+        dropped[options.group_column] = "named by --group-column"
     kinds = {name: column_kind(frame[name]) for name in frame.columns if name not in dropped}
     features = to_features(frame, kinds)
     rows = features.loc[target.known].reset_index(drop=True)

@@ -45,6 +45,7 @@ AUGMENTERS: dict[str, Callable[[], Any]] = {
     "union": lambda: AugmenterUnion([GaussianMixtureAugmenter(), CopulaAugmenter()]),
     "soft-labeled-copula": lambda: SoftLabeled(CopulaAugmenter()),
 }
+_ORDERED_FINALISTS = 12  # no candidate of a sorted table has a leave-one-out score
 _SCORE_COLUMNS = {
     "score": "mean_test_score",
     "low": "low_test_score",
@@ -59,11 +60,17 @@ _SCORE_COLUMNS = {
 def make_search(prepared: PreparedTable, options: TableOptions) -> CandidateSearchLZO:
     """Return the search over the candidates of a table, not fitted."""
     check_name(options.augmenter, AUGMENTERS, "--augmenter must name an augmenter")
+    finalists = options.cv_finalists
+    if prepared.ordered and finalists == "auto":
+        finalists = _ORDERED_FINALISTS
     return CandidateSearchLZO(
         prepared.candidates,
         augmenter=AUGMENTERS[options.augmenter](),
         scoring=prepared.scoring,
-        cv_finalists=options.cv_finalists,
+        # leaving out single rows of a sorted table would use later rows to predict earlier ones
+        loo="auto" if not prepared.ordered else False,
+        cv_finalists=finalists,
+        cv=prepared.cv,
         n_jobs=options.jobs,
         random_state=options.seed,
         checkpoint=options.checkpoint,
@@ -71,11 +78,13 @@ def make_search(prepared: PreparedTable, options: TableOptions) -> CandidateSear
     )
 
 
-def fit_search(search: Any, X: Any, y: AnyArray, options: TableOptions) -> None:
+def fit_search(
+    search: Any, X: Any, y: AnyArray, options: TableOptions, groups: AnyArray | None = None
+) -> None:
     """Fit a search; errors that the user can correct become TableError."""
     started = time.monotonic()
     try:
-        search.fit(X, y)
+        search.fit(X, y, **({} if groups is None else {"groups": groups}))
     except AllCandidatesFailedError as error:
         reason = f"First error: {str(error).strip().splitlines()[-1]}"
         if options.time_budget is not None and time.monotonic() - started >= options.time_budget:
@@ -101,6 +110,7 @@ def candidate_rows(search: Any) -> list[dict[str, Any]]:
             {
                 "rank": int(table["rank_test_score"][at]),
                 "selected": at == best,
+                "tied": at in search.selection_.tied,
                 "model": model,
                 "params": params,
                 **{
@@ -183,7 +193,7 @@ class _ProgressHandler(logging.Handler):
 
 
 @contextmanager
-def recorded_warnings() -> Iterator[list[str]]:
+def recorded_warnings(verbose: bool = False) -> Iterator[list[str]]:
     """Yield a list to which the warnings worth a notice are added at the end; others are hidden."""
     notices: list[str] = []
     before = os.environ.get("PYTHONWARNINGS")
@@ -202,7 +212,7 @@ def recorded_warnings() -> Iterator[list[str]]:
             last = [f"First error: {line}" for line in traceback.splitlines()[-1:]]
             notices.append(" ".join([head, *last]))
     n_early = sum(issubclass(warning.category, ConvergenceWarning) for warning in caught)
-    if n_early:
+    if n_early and verbose:
         notices.append(f"{counted(n_early, 'fit')} stopped before convergence.")
     notices[:] = dict.fromkeys(notices)
 
