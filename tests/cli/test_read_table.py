@@ -64,7 +64,7 @@ def test_excel_is_read_or_openpyxl_is_named(tmp_path):
             read(path)
     else:
         assert list(read(path, sheet="Sheet1").columns) == ["x", "word", "day"]
-        with pytest.raises(TableError, match="cannot be read as excel: .*Sheet9"):
+        with pytest.raises(TableError, match=r"cannot be read as excel: .*Sheet9"):
             read(path, sheet="Sheet9")
 
 
@@ -76,7 +76,7 @@ def test_tables_of_sqlite_files_are_named_after_two_colons(tmp_path):
         FRAME.to_sql("c", database, index=False)
     assert read(Path(f'{path}::a "b"')).shape == (3, 3)
     for name in (path, Path(f"{path}::d")):
-        with pytest.raises(TableError, match="name one of its tables.*'c'"):
+        with pytest.raises(TableError, match=r"name one of its tables.*'c'"):
             read(name)
 
 

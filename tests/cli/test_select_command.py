@@ -131,7 +131,8 @@ def test_every_model_is_saved_and_loaded_with_the_same_predictions(task, tmp_pat
             fitted.set_params(**{f"model__{SIZES[name]}": 5})
         fitted.fit(found.X, found.target.values)
         fitted.steps.insert(0, ("clean", found.cleaner))
-        model = TableModel(fitted, "y", task, found.kinds, current_versions())
+        parts = (found.kinds, found.profile, found.source, current_versions())
+        model = TableModel(fitted, "y", task, *parts)
         assert save_model(model, tmp_path / "m.skops") == [], name
         X = to_features(pd.read_csv(tmp_path / "a.csv", dtype=str), found.kinds)
         loaded = load_model(tmp_path / "m.skops").predict(X.loc[found.target.known])

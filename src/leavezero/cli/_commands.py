@@ -43,6 +43,8 @@ _TABLE_HELP = (
 _ID_HELP = "Column that identifies rows: not used, kept by predict; repeatable."
 _TIME_HELP = "Column by which rows are sorted; models are then tested on later rows only."
 _GROUP_HELP = "Column of groups, such as customers; models are then tested on other groups."
+_THRESHOLD_HELP = "Predict the second of two classes from this probability on."
+_OUT_FILE_HELP = "File to write: .csv, .tsv or .parquet; - for CSV on standard output."
 _METRIC_HELP = "Scorer of scikit-learn. Default: accuracy or r2."
 _SEP_HELP = "Separator of a text file. Default: found in its first row."
 
@@ -73,9 +75,14 @@ _Quiet = Annotated[bool, typer.Option("--quiet", help="Print errors only.")]
 _Json = Annotated[bool, typer.Option("--json", help="Print the results as JSON.")]
 _Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks of errors.")]
 _Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model.skops written by select.")]
-_OutFile = Annotated[Path | None, typer.Option(help="File to write: .csv, .tsv or .parquet.")]
+_OutFile = Annotated[Path | None, typer.Option(help=_OUT_FILE_HELP)]
+_Port = Annotated[int, typer.Option(min=0, max=65_535, help="Port; 0 for any free one.")]
+_Export = Annotated[Path, typer.Option(help="File to write: .py, .ipynb or .onnx.")]
 _Trusted = Annotated[list[str] | None, typer.Option(help="Type allowed in MODEL; repeatable.")]
+_Proba = Annotated[bool, typer.Option("--proba", help="Add probabilities of the classes.")]
+_Threshold = Annotated[float | None, typer.Option(help=_THRESHOLD_HELP)]
 _Folds = Annotated[int, typer.Option(help="Folds of the cross-validation.")]
+_Repeats = Annotated[int, typer.Option(help="Number of random splits.")]
 _TestSize = Annotated[float, typer.Option(help="Share of the rows that is held out.")]
 _Quick = Annotated[bool, typer.Option("--quick", help="Only the two small data sets.")]
 _File = Annotated[Path, typer.Argument(help="The file that a search had as checkpoint.")]
@@ -132,6 +139,8 @@ def predict(
     model: _Model,
     table: _Table,
     out: _OutFile = None,
+    proba: _Proba = False,
+    threshold: _Threshold = None,
     sep: _Sep = None,
     decimal: _Decimal = ".",
     encoding: _Encoding = "utf-8",
@@ -141,13 +150,45 @@ def predict(
     as_json: _Json = False,
     debug: _Debug = False,
 ) -> None:
-    """Add predictions, and probabilities of classes if available, to a table."""
+    """Add predictions of a saved model to a table."""
     with exit_codes(debug):
         from leavezero.cli._read_table import ReadOptions
         from leavezero.cli._saved_model import run_predict
 
         reading, types = ReadOptions(sep, decimal, encoding, sheet), tuple(trusted or ())
-        run_predict(model, table, reading, out=out, trusted=types, quiet=quiet, as_json=as_json)
+        run_predict(
+            model,
+            table,
+            reading,
+            types,
+            out=out,
+            proba=proba,
+            threshold=threshold,
+            quiet=quiet,
+            as_json=as_json,
+        )
+
+
+@app.command()
+def export(
+    model: _Model, out: _Export = Path("model.py"), trusted: _Trusted = None, debug: _Debug = False
+) -> None:
+    """Write a saved model as a Python script or notebook that fits it anew, or as ONNX."""
+    with exit_codes(debug):
+        from leavezero.cli._export_model import run_export
+
+        run_export(model, out, tuple(trusted or ()))
+
+
+@app.command()
+def serve(
+    model: _Model, port: _Port = 8000, trusted: _Trusted = None, debug: _Debug = False
+) -> None:
+    """Open a local page to try a saved model."""
+    with exit_codes(debug):
+        from leavezero.cli._serve_model import run_serve
+
+        run_serve(model, port, tuple(trusted or ()))
 
 
 @app.command()
@@ -155,6 +196,7 @@ def compare(
     table: _Table,
     target: _Target = None,
     cv: _Folds = 10,
+    repeats: _Repeats = 5,
     test_size: _TestSize = 0.3,
     task: _Task = None,
     models: _Models = "",
@@ -165,8 +207,6 @@ def compare(
     keep: _Keep = None,
     drop: _Drop = None,
     id_: _Id = None,
-    time_column: _TimeColumn = None,
-    group_column: _GroupColumn = None,
     sep: _Sep = None,
     decimal: _Decimal = ".",
     encoding: _Encoding = "utf-8",

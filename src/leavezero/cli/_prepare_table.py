@@ -4,7 +4,7 @@ import hashlib
 import re
 import shlex
 import warnings
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -25,6 +25,7 @@ from leavezero.cli._read_table import (
     is_missing,
     open_table,
     to_features,
+    to_numbers,
 )
 
 Task = Literal["classification", "regression"]
@@ -32,6 +33,7 @@ Task = Literal["classification", "regression"]
 MIN_ROWS = 10
 _MAX_CLASS_NUMBERS = 20  # whole numbers with at most this many values are classes
 _MIN_KEY_ROWS = 20  # with fewer rows all values may differ by chance
+_MAX_CATEGORIES = 200  # of a column whose new categories are counted
 _TEXT_WORDS = 4  # words per cell, on average, from which strings are text and not keys
 _ID_NAME = re.compile(r"(.*[_\W])?(id|uuid|guid|index|key|rownum|row)|.*[a-z]ID")
 _POSITIVE_CLASS_METRICS = ("f1", "precision", "recall", "jaccard")
@@ -106,7 +108,8 @@ class PreparedTable:
     metric: str
     scoring: Any
     notices: list[str]
-    sha256: str  # of the file
+    profile: dict[str, Any]  # of the columns that are used, to recognize other data
+    source: dict[str, Any]  # the file and how it is written
     groups: AnyArray | None = None
     ordered: bool = False  # rows are sorted by --time-column
 
@@ -132,7 +135,7 @@ def prepare_table(options: TableOptions) -> PreparedTable:
         frame = _sort_by_time(frame, options.time_column)
     target = find_target(frame[options.target], options.task)
     metric, scoring, metric_notices = find_metric(options.metric, target)
-    X, kinds, dropped, cleaner = _clean(frame[features], target, options)
+    X, kinds, dropped, cleaner, profile = _clean(frame[features], target, options)
     own = {} if options.grid is None else read_grid_file(options.grid, target.task)
     candidates, skipped = build_candidates(
         X, target.task, target.values, models=options.models, own=own, seed=options.seed
@@ -148,6 +151,7 @@ def prepare_table(options: TableOptions) -> PreparedTable:
         groups = _group_codes(frame[options.group_column])[target.known]
     with file.path.open("rb") as content:
         sha256 = hashlib.file_digest(content, "sha256").hexdigest()
+    source = {"path": str(options.table), "format": file.format, "sha256": sha256}
     return PreparedTable(
         X,
         target,
@@ -158,7 +162,8 @@ def prepare_table(options: TableOptions) -> PreparedTable:
         metric,
         scoring,
         notices,
-        sha256,
+        profile,
+        source | asdict(file.options),
         groups,
         ordered=options.time_column is not None,
     )
@@ -252,8 +257,8 @@ def metric_failure(scoring: Any, task: Task, y_train: AnyArray, y_test: AnyArray
 
 def _clean(
     frame: Any, target: Target, options: TableOptions
-) -> tuple[Any, dict[str, Kind], dict[str, str], Any]:
-    """Return the cleaned features, their kinds as read, why others are dropped, and the cleaner."""
+) -> tuple[Any, dict[str, Kind], dict[str, str], Any, dict[str, Any]]:
+    """Return the cleaned features, their kinds, why others are dropped, cleaner and profile."""
     dropped = dict.fromkeys(options.drop, "named by --drop")
     dropped |= dict.fromkeys(options.id, "named by --id")
     if options.group_column is not None:
@@ -273,7 +278,23 @@ def _clean(
         reasons = "; ".join(f"{name!r}: {reason}" for name, reason in list(dropped.items())[:3])
         raise TableError(f"No column is left to predict {target.name!r} from: {reasons}.")
     cleaner = Cleaner()  # only of columns that a table to predict must have
-    return cleaner.fit_transform(rows[list(kinds)]), kinds, dropped, cleaner
+    used = rows[list(kinds)]
+    return cleaner.fit_transform(used), kinds, dropped, cleaner, column_profile(used)
+
+
+def column_profile(X: Any) -> dict[str, Any]:
+    """Return the categories of each column of strings, and the middle 80 % of other columns."""
+    categories: dict[str, list[str]] = {}
+    ranges: dict[str, list[float]] = {}
+    for name in X.columns:
+        values = X[name].dropna()
+        if column_kind(values) == "string":
+            found = sorted(set(values))
+            if len(found) <= _MAX_CATEGORIES:
+                categories[name] = found
+        elif len(values):
+            ranges[name] = np.quantile(to_numbers(values), [0.1, 0.9]).tolist()
+    return {"categories": categories, "ranges": ranges}
 
 
 def _identifies_rows(column: Any, cleaned: Any) -> str | None:

@@ -31,7 +31,7 @@ _ARROW = {".parquet": "parquet", ".feather": "feather", ".arrow": "feather"}
 _SQLITE = dict.fromkeys((".sqlite", ".sqlite3", ".db"), "sqlite")
 FORMATS = _TEXT | _JSON | _ARROW | {".xlsx": "excel"} | _SQLITE
 STDIN = Path("-")
-_NULLS = ("", "?", "...")  # in addition to those of pandas
+NULLS = ("", "?", "...")  # in addition to those of pandas
 _NULL_WORDS = ("na", "n/a", "#n/a", "#na", "nan", "-nan", "null", "none", "<na>")
 _KINDS: dict[str, Kind] = {  # of the names that pandas infers; all others are strings
     "boolean": "boolean",
@@ -66,7 +66,7 @@ class TableFile:
         found = self.frame
         if found is None:
             with _text_errors(self.path, self.options):
-                found = pd.read_csv(self.path, **self._csv(), na_values=_NULLS, low_memory=False)
+                found = pd.read_csv(self.path, **self._csv(), na_values=NULLS, low_memory=False)
         self._check_rows(len(found))
         return found
 
@@ -151,7 +151,7 @@ def is_missing(column: Any) -> AnyArray:
     found = column.isna().to_numpy()
     if column_kind(column) == "string":
         words = column.astype(str).str.strip().str.lower()
-        found = found | words.isin((*_NULLS, *_NULL_WORDS)).to_numpy()
+        found = found | words.isin((*NULLS, *_NULL_WORDS)).to_numpy()
     return np.asarray(found)
 
 
@@ -159,6 +159,13 @@ def to_features(frame: Any, kinds: Mapping[str, Kind], decimal: str = ".") -> An
     """Return the named columns converted to their kinds; other values become missing."""
     converted = {name: _convert(frame[name], kind, decimal) for name, kind in kinds.items()}
     return pd.DataFrame(converted, index=frame.index)
+
+
+def to_numbers(column: Any) -> AnyArray:
+    """Return numbers and times as floats."""
+    if pd.api.types.is_datetime64_any_dtype(column):
+        column = column.astype("int64").where(column.notna(), np.nan)
+    return np.asarray(column, dtype=np.float64)
 
 
 def _convert(column: Any, kind: Kind, decimal: str) -> Any:

@@ -23,7 +23,6 @@ from leavezero.augment import (
     NeighborMixup,
     SoftLabeled,
 )
-from leavezero.cli._model_specs import BASELINE
 from leavezero.cli._output import TableError, check_name, counted, printable, progress_bar
 from leavezero.cli._prepare_table import PreparedTable, TableOptions
 from leavezero.diagnostics import format_score
@@ -33,6 +32,7 @@ from leavezero.exceptions import (
     SmallClassWarning,
 )
 from leavezero.execution import summarize_checkpoint
+from leavezero.report import BASELINE
 from leavezero.search import CandidateSearchLZO
 
 AUGMENTERS: dict[str, Callable[[], Any]] = {

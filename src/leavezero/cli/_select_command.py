@@ -3,6 +3,7 @@
 import shlex
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import typer
@@ -10,7 +11,7 @@ from rich.table import Table
 from sklearn.model_selection import ParameterGrid
 from sklearn.pipeline import Pipeline
 
-from leavezero.cli._model_specs import BASELINE
+from leavezero.cli._export_model import code_parts
 from leavezero.cli._output import (
     counted,
     make_table,
@@ -32,6 +33,7 @@ from leavezero.cli._search_table import (
     search_progress,
 )
 from leavezero.diagnostics import DiagnosticReport
+from leavezero.report import BASELINE, highest_score
 
 _CV_FOLDS = 10  # of the cross-validation whose cost is shown
 _MAX_WARNINGS = 3
@@ -60,7 +62,7 @@ def run_select(options: TableOptions) -> None:
                 print_notice(f"Interrupted before the first candidate finished.{resume}")
                 raise typer.Exit(1) from None
         try:
-            diagnostics = search.diagnose(permutation=not interrupted)
+            diagnostics = _with_options(search.diagnose(permutation=not interrupted))
         except KeyboardInterrupt:
             interrupted = True
     run: dict[str, Any] = {
@@ -68,12 +70,19 @@ def run_select(options: TableOptions) -> None:
         "seconds": time.perf_counter() - started,
         "diagnostics": diagnostics.to_dict(),
     }
+    model = _save_model(prepared, options, search, notices)
     run = _write(prepared, options, search, run, notices)
-    report, title = out / "report.html", f"{options.target} of {options.table.name}"
+    report = out / "report.html"
+    about = {
+        "title": f"{options.target} of {options.table.name}",
+        "target": options.target,
+        "command": options.command,
+        "notes": prepared.notices,
+        "code": "\n\n".join(code_parts(model)),
+    }
     report.unlink(missing_ok=True)  # of an earlier run
     try:
-        page = search.to_html(diagnostics=diagnostics, title=title, command=options.command)
-        write_text(report, page)
+        write_text(report, search.to_html(diagnostics=diagnostics, about=about))
     except KeyboardInterrupt:
         print_notice("Interrupted while the report was written; the other files are complete.")
     if not options.quiet:
@@ -87,6 +96,37 @@ def run_select(options: TableOptions) -> None:
         raise typer.Exit(1)
 
 
+def _with_options(report: DiagnosticReport) -> DiagnosticReport:
+    """Return the diagnostics with advice in terms of the command's options."""
+    checks = (
+        replace(one, advice=_ADVICE.get(one.code, one.advice)) if one.advice else one
+        for one in report
+    )
+    return replace(report, checks=tuple(checks))
+
+
+def _save_model(
+    prepared: PreparedTable, options: TableOptions, search: Any, notices: list[str]
+) -> TableModel:
+    target = prepared.target
+    # the cleaner was fitted before the search, on the same rows
+    pipeline = Pipeline([("clean", prepared.cleaner), *search.best_estimator_.steps])
+    model = TableModel(
+        pipeline,
+        target.name,
+        target.task,
+        prepared.kinds,
+        prepared.profile,
+        prepared.source,
+        current_versions(),
+    )
+    unknown_types = save_model(model, options.out / "model.skops")
+    if unknown_types:
+        words = " ".join(f"--trusted {name}" for name in unknown_types)
+        notices.append(f"To load this model, predict requires {words}")
+    return model
+
+
 def _write(
     prepared: PreparedTable,
     options: TableOptions,
@@ -94,23 +134,15 @@ def _write(
     run: dict[str, Any],
     notices: list[str],
 ) -> dict[str, Any]:
-    """Write model and results; return the content of run.json."""
+    """Write the results; return the content of run.json."""
     target = prepared.target
-    # the cleaner was fitted before the search, on the same rows
-    pipeline = Pipeline([("clean", prepared.cleaner), *search.best_estimator_.steps])
-    model = TableModel(pipeline, target.name, target.task, prepared.kinds, current_versions())
-    unknown_types = save_model(model, options.out / "model.skops")
-    if unknown_types:
-        words = " ".join(f"--trusted {name}" for name in unknown_types)
-        notices.append(f"To load this model, predict requires {words}")
     rows, selection = candidate_rows(search), search.selection_
     metric, bounds = prepared.metric, (selection.new_data_low, selection.new_data_high)
-    low, high = (min(bound, _upper_bound(metric)) for bound in bounds)
+    low, high = (min(bound, highest_score(metric)) for bound in bounds)
     run |= {
         "command": options.command,
         "table": {
-            "path": str(options.table),
-            "sha256": prepared.sha256,
+            **prepared.source,
             "n_rows": len(target.known),
             "n_train": len(target.values),
             "columns": {name: str(dtype) for name, dtype in prepared.X.dtypes.items()},
@@ -131,14 +163,9 @@ def _write(
         "fit_counts": search.fit_counts_,
         "n_fits_cv": _CV_FOLDS * sum(row["score"] is not None for row in rows) + 1,
         "notices": [*prepared.notices, *notices],
-        "versions": model.versions,
+        "versions": current_versions(),
     }
     return write_results(options.out / "run.json", options.out / "results.csv", run)
-
-
-def _upper_bound(metric: str) -> float:
-    """Return the highest value of a scorer of scikit-learn: 0 for negated errors, else 1."""
-    return 0.0 if metric.startswith("neg_") or metric == "max_error" else 1.0
 
 
 def _model_types(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -189,7 +216,7 @@ def _summary(run: dict[str, Any], options: TableOptions) -> Iterator[str | Table
         if check["code"] != "LZ11" or options.time_column is None
     ]
     for check in shown[: None if options.verbose else _MAX_WARNINGS]:
-        yield f"Warning: {check['message']} {_ADVICE.get(check['code'], check['advice'] or '')}"
+        yield f"Warning: {check['message']} {check['advice'] or ''}"
     if len(shown) > _MAX_WARNINGS and not options.verbose:
         yield f"{len(shown) - _MAX_WARNINGS} more warnings are in the report."
     yield f"Written to {options.out}: model.skops, report.html, results.csv, run.json"
