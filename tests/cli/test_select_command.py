@@ -58,21 +58,22 @@ def test_a_selection_is_summarized(run):
     _, result = run
     assert result.exit_code == 0, result.output
     for text in (
-        "Task: classification of 'kind' with 2 classes (its values are strings).",
         "Left out: 1 row without a value in 'kind'.",
         "Column 'id' is dropped: its values number the rows; use it with --keep id.",
         "Column 'gone' is dropped: all values are missing.",
     ):
         assert text in result.stderr
     for text in (
-        "Best model for 'kind' (classification, accuracy): ",
-        "baseline 0.",
+        "Classification of 'kind' (2 classes) by 4 columns, from 47 rows: 13 candidates in ",
+        "Best model: ",
+        "Expected accuracy on new rows: 0.",
         "95 % interval",
-        "13 candidate",
-        "10-fold cross-validation requires 131 fits.",
+        "; baseline 0.",
         "Next: leavezero predict",
     ):
         assert text in result.stdout
+    for name in ("bayes", "tree", "baseline"):  # one row each
+        assert len(re.findall(rf"^ *{name} ", result.stdout, re.MULTILINE)) == 1
     assert len(result.stdout.splitlines()) <= 25
     assert CONTROL.search(result.stdout + result.stderr) is None
 
@@ -90,6 +91,10 @@ def test_a_selection_writes_model_report_and_metadata(run):
     assert len(metadata["table"]["sha256"]) == 64
     assert set(metadata["table"]["dropped"]) == {"id", "gone"}
     assert metadata["best"]["score"] == pytest.approx(results["score"].iloc[0])
+    expected = metadata["expected"]
+    assert expected["low"] < expected["score"] <= expected["high"] <= 1
+    assert {one["model"] for one in metadata["model_types"]} == {"bayes", "tree", "baseline"}
+    assert metadata["model_types"][0]["difference"] == 0
     assert metadata["fit_counts"]["candidate"] == 13
     assert metadata["versions"]["skrub"]
     assert {check["code"] for check in metadata["diagnostics"]["checks"]} >= {"LZ03", "LZ05"}
@@ -137,12 +142,63 @@ def test_every_model_is_saved_and_loaded_with_the_same_predictions(task, models,
             fitted.set_params(**{f"model__{SIZES[name]}": 5})
         fitted.fit(found.X, found.target.values)
         fitted.steps.insert(0, ("clean", found.cleaner))
-        model = TableModel(fitted, "y", task, found.kinds, current_versions())
+        parts = (found.kinds, found.profile, found.source, current_versions())
+        model = TableModel(fitted, "y", task, *parts)
         assert save_model(model, tmp_path / "m.skops") == [], name
         X = to_features(pd.read_csv(tmp_path / "a.csv", dtype=str), found.kinds)
         loaded = load_model(tmp_path / "m.skops").predict(X.loc[found.target.known])
         expected = fitted[1:].predict(found.X)
         assert (loaded["prediction"].to_numpy() == expected).all(), name
+
+
+def test_verbose_prints_candidates_fits_and_notes(tmp_path):
+    table().to_csv(tmp_path / "a.csv", index=False)
+    words = ("--target", "kind", "--models", "bayes", "--out", tmp_path / "o", "--verbose")
+    result = select(tmp_path / "a.csv", *words)
+    assert result.exit_code == 0, result.output
+    for text in ("bayes, var_smoothing=0.001", "candidate: 4", "requires 41.", "ok, "):
+        assert text in result.stdout
+
+
+def test_rows_in_time_order_are_tested_on_later_rows(tmp_path):
+    """A trend that no model can continue: random folds would hide it."""
+    rng = np.random.default_rng(0)
+    days = pd.Series(pd.date_range("2024-01-01", periods=120)).dt.strftime("%d/%m/%Y")
+    y = np.arange(120) / 10 + rng.normal(size=120)
+    frame = pd.DataFrame({"day": days, "x": rng.normal(size=120), "y": y})
+    frame.sample(frac=1, random_state=0).to_csv(tmp_path / "a.csv", index=False)
+    words = ("--target", "y", "--models", "tree", "--json", "--out", tmp_path / "o")
+    scores = []
+    for more in ((), ("--time-column", "day")):
+        result = select(tmp_path / "a.csv", *words, *more)
+        assert result.exit_code == 0, result.output
+        scores.append(json.loads(result.stdout)["model_types"])
+    random, ordered = ({one["model"]: one["score"] for one in found} for found in scores)
+    assert random["tree"] > 0.7
+    assert ordered["tree"] < 0.3
+    cv = [one["cv_score"] for one in json.loads(result.stdout)["candidates"]]
+    assert sum(score is not None for score in cv) == 10
+
+
+def test_rows_of_a_group_are_kept_together(tmp_path):
+    """Rows of a person are near each other and have one label, which a new person does not have."""
+    rng = np.random.default_rng(0)
+    person = np.repeat(np.arange(30), 4)
+    X = rng.normal(size=(30, 3))[person] + 0.01 * rng.normal(size=(120, 3))
+    frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(
+        person=[f"p{one}" for one in person], y=rng.choice(["u", "v"], 30)[person]
+    )
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    words = ("--target", "y", "--models", "knn", "--json", "--out", tmp_path / "o")
+    scores = {}
+    for option in ("--drop", "--group-column"):
+        result = select(tmp_path / "a.csv", *words, option, "person")
+        assert result.exit_code == 0, result.output
+        found = json.loads(result.stdout)
+        assert "person" not in found["table"]["columns"]
+        scores[option] = found["best"]["score"]
+    assert scores["--drop"] > 0.95
+    assert scores["--group-column"] < 0.85
 
 
 def interrupt_after(n_done, monkeypatch):
@@ -255,6 +311,9 @@ def test_a_terminal_shows_progress(tmp_path, monkeypatch):
         ),
         (["a.csv", "--target", "kind", "--augmenter", "x"], "--augmenter must name an augmenter"),
         (["a.csv", "--target", "kind", "--augmenter", "gaussian"], "Gaussian"),
+        (["a.csv", "--target", "kind", "--id", "ID9"], "--id must be a column of the table"),
+        (["a.csv", "--target", "kind", "--time-column", "flag"], "must hold a date, a time or"),
+        (["a.csv", "--target", "kind", "--group-column", "gone"], "'gone' has 0 and 48 gaps"),
         (["a.csv", "--target", "kind", "--out", "a.csv"], "--out must be a directory that"),
         (
             ["a.csv", "--target", "kind", "--grid", "grid.toml"],

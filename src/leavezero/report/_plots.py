@@ -25,7 +25,14 @@ _CANDIDATE_COLORS = {"other": "soft", "tied": "tied", "best": "accent"}  # best 
 _LEVEL_COLORS = {"not applicable": "line", "ok": "good", "note": "training", "warning": "warn"}
 
 
-def plot_scores(candidates: Sequence[Record], metric: str, ax: Any = None, **kwargs: Any) -> Any:
+def plot_scores(
+    candidates: Sequence[Record],
+    metric: str,
+    ax: Any = None,
+    *,
+    labels: str = "above",
+    **kwargs: Any,
+) -> Any:
     """Plot the score of each candidate with its interval, the first candidate on top.
 
     Parameters
@@ -36,6 +43,8 @@ def plot_scores(candidates: Sequence[Record], metric: str, ax: Any = None, **kwa
         The label of the horizontal axis.
     ax : matplotlib Axes or None, default=None
         Drawn on and returned; None creates a figure with pyplot.
+    labels : "above" or "left", default="above"
+        Whether a label is above its interval or, if short, left of the axes.
     **kwargs : dict
         Passed to ``Axes.errorbar``.
 
@@ -54,12 +63,16 @@ def plot_scores(candidates: Sequence[Record], metric: str, ax: Any = None, **kwa
     for color, at in by_color(candidates):
         style = {"fmt": "o", "markersize": 5, "capsize": 2, "color": color} | kwargs
         ax.errorbar(score[at], positions[at], xerr=errors[:, at], **style)
+    ax.set(xlabel=plain_label(metric), ylim=(len(candidates) - 0.5, -0.9))
+    ax.locator_params(axis="x", nbins=5)
+    if labels == "left":
+        ax.set_yticks(positions, [plain_label(one["label"], 22) for one in candidates])
+        return ax
     # Each label is inside the axes above its interval: long labels need no margin.
-    labels = [plain_label(candidate["label"], 55) for candidate in candidates]
-    ax.set_yticks(positions - 0.15, labels, ha="left", va="bottom")
+    texts = [plain_label(one["label"], 55) for one in candidates]
+    ax.set_yticks(positions - 0.15, texts, ha="left", va="bottom")
     ax.tick_params(axis="y", length=0, pad=-1)
     ax.grid(visible=False, axis="y")
-    ax.set(xlabel=plain_label(metric), ylim=(len(candidates) - 0.5, -0.9))
     return ax
 
 
@@ -138,14 +151,13 @@ def plot_validation_set(
 
 
 def plot_comparison(comparison: Record, ax: Any = None) -> Any:
-    """Plot test scores over the scores by leave-zero-out and by cross-validation.
+    """Plot the held-out scores of two methods on each split, and their means.
 
     Parameters
     ----------
     comparison : mapping
-        "metric", "searches" (two mappings with "name" and "label", leave-zero-out first) and
-        "candidates", each with "test_score" and, for "leave_zero_out" and "cross_validation",
-        ``name + "_score"`` and ``"selected_by_" + name``.
+        "metric", "methods" (two mappings with "method", "held_out_score" and "seconds") and
+        "splits", mappings with "split", "method" and "held_out_score".
     ax : matplotlib Axes or None, default=None
         Drawn on and returned; None creates a figure with pyplot.
 
@@ -153,26 +165,32 @@ def plot_comparison(comparison: Record, ax: Any = None) -> Any:
     --------
     >>> from matplotlib.figure import Figure
     >>> from leavezero.report import plot_comparison
-    >>> searches = [{"name": "leave-zero-out", "label": "C=1"}, {"name": "CV", "label": "C=1"}]
-    >>> comparison = {"metric": "accuracy", "searches": searches, "candidates": []}
+    >>> methods = [{"method": name, "held_out_score": 0.9, "seconds": 1.0} for name in "ab"]
+    >>> splits = [{"split": 1, "method": name, "held_out_score": 0.9} for name in "ab"]
+    >>> comparison = {"metric": "accuracy", "methods": methods, "splits": splits}
     >>> plot_comparison(comparison, Figure().subplots()).get_xlabel()
-    'accuracy by either method'
+    'accuracy on held-out rows'
     """
     ax = _axes(ax)
-    candidates = comparison["candidates"]
-    test = _column(candidates, "test_score")
-    styles = (("leave_zero_out", "o", "accent"), ("cross_validation", "s", "training"))
-    for (name, marker, color), search in zip(styles, comparison["searches"], strict=True):
-        scores = _column(candidates, f"{name}_score")
-        selected = np.array([bool(one[f"selected_by_{name}"]) for one in candidates], dtype=bool)
-        style: dict[str, Any] = {"marker": marker, "color": COLORS[color]}
-        ax.scatter(scores[~selected], test[~selected], s=22, alpha=0.6, **style)
-        label = plain_label(f"{search['name']} selects {search['label']}", 70)
-        style |= {"edgecolors": COLORS["ink"], "zorder": 3}
-        ax.scatter(scores[selected], test[selected], s=80, label=label, **style)
-    mark_diagonal(ax, label="equal scores")
-    label = plain_label(f"{comparison['metric']} by either method")
-    ax.set(xlabel=label, ylabel="score on held-out rows")
+    names = [str(one["split"]) for one in comparison["splits"][::2]] + ["mean"]
+    places = np.arange(len(names))
+    scores = []
+    for method, marker, color in zip(
+        comparison["methods"], "os", ("accent", "training"), strict=True
+    ):
+        own = [one for one in comparison["splits"] if one["method"] == method["method"]]
+        scores.append(np.append(_column(own, "held_out_score"), method["held_out_score"]))
+        mean, seconds = f"{method['held_out_score']:.4g}", f"{method['seconds']:.3g} s"
+        label = plain_label(f"{method['method']}: mean {mean}, {seconds} per search", 70)
+        style: dict[str, Any] = {"marker": marker, "color": COLORS[color], "zorder": 3}
+        ax.scatter(
+            scores[-1], places, s=np.where(places < places[-1], 30, 80), label=label, **style
+        )
+    ax.hlines(places, *scores, color=COLORS["soft"], linewidth=1)
+    ax.set_yticks(places, [f"split {name}" for name in names[:-1]] + names[-1:])
+    label = plain_label(f"{comparison['metric']} on held-out rows")
+    ax.set(xlabel=label, ylim=(len(names) - 0.5, -0.5))
+    ax.locator_params(axis="x", nbins=6)
     ax.figure.legend(loc="outside upper left", frameon=False)
     return ax
 

@@ -162,7 +162,7 @@ class DiagnosticDisplay(_Display):
 
     @classmethod
     def _extract(cls, search: Any) -> tuple[Any, ...]:
-        return (_part_of_summary(search, "diagnostics")["checks"],)
+        return (_known(search, search._checks_once())["checks"],)
 
     def _plot(self, ax: Any, **kwargs: Any) -> Any:
         return plot_checks(self.checks, ax, **kwargs)
@@ -206,7 +206,7 @@ class ValidationSetDisplay(_Display):
 
     @classmethod
     def _extract(cls, search: Any) -> tuple[Any, ...]:
-        validation = _part_of_summary(search, "validation")
+        validation = _known(search, search._compare_validation_set())
         if "projection" not in validation:
             raise ValueError(f"ValidationSetDisplay cannot show this search. {validation['note']}")
         return (validation["projection"],)
@@ -227,11 +227,10 @@ class ValidationSetDisplay(_Display):
         ]
 
 
-def _part_of_summary(search: Any, part: str) -> Any:
-    found = search.summary()[part]
-    if found is None:
+def _known(search: Any, part: dict[str, Any] | None) -> dict[str, Any]:
+    if part is None:
         raise ValueError(
-            f"This {type(search).__name__} has no {part} to display: it was pickled without the "
+            f"This {type(search).__name__} has nothing to display: it was pickled without the "
             "training data, or it has no validation set."
         )
-    return found
+    return part
