@@ -11,11 +11,12 @@ from scipy.stats import loguniform
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
+from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
@@ -217,7 +218,7 @@ def test_code_of_the_model_needs_no_leavezero(fitted):
 
 def test_code_names_further_arguments_of_fit():
     X, y = blobs()
-    search = GridSearchLZO(GaussianNB(), {}, **SMALL)
+    search = GridSearchLZO(GaussianNB(), {}, loo=False, **SMALL)
     search.fit(X, y, sample_weight=np.ones(60), groups=np.arange(60) // 6)
     code = search.summary(**BRIEF)["run"]["code"]["search"]
     assert code.endswith("search.fit(X, y, groups=groups, sample_weight=sample_weight)")
@@ -294,3 +295,14 @@ def test_report_requires_a_fitted_search():
         neighbors().to_html()
     with pytest.raises(NotFittedError):
         neighbors().summary()
+
+
+def test_diagram_of_a_fitted_search_shows_the_best_estimator():
+    X, y = np.random.default_rng(0).random((40, 3)), np.arange(40) % 2
+    steps = Pipeline([("model", DummyClassifier())])
+    search = GridSearchLZO(steps, {"model": [LogisticRegression()]}, random_state=0)
+    assert "<div>DummyClassifier</div>" in search._repr_html_()
+    for html in (search.fit(X, y)._repr_html_(), search._repr_mimebundle_()["text/html"]):
+        assert "DummyClassifier</div>" not in html
+        assert "LogisticRegression</div>" in html
+    assert isinstance(search.estimator, Pipeline)

@@ -14,6 +14,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from leavezero.exceptions import AllCandidatesFailedError, CandidateFailedWarning
 
+TASK = "candidate-split-evaluation"  # scikit-learn's name
+
 
 @pytest.fixture
 def recorder():
@@ -57,16 +59,17 @@ def test_callbacks_are_called_for_the_search_and_each_candidate(data, make_searc
     search = make_search(LogisticRegression(), {"C": [0.1, 1, 10]}, refit=refit)
     search.set_callbacks(callback).fit(*data, sample_weight=weight)
     assert callback.count("setup") == callback.count("teardown") == 1
-    assert callback.count("begin") == callback.count("end") == 1 + search.fit_counts_["candidate"]
+    n_tasks = 2 + refit + search.fit_counts_["candidate"]
+    assert callback.count("begin") == callback.count("end") == n_tasks
     assert all(estimator is search for _, estimator, *_ in callback.calls)
-    metadata = [call[3] for call in callback.calls if call[0] in ("begin", "end")]
+    metadata = [c[3] for c in callback.calls if c[0] in ("begin", "end") and c[2] != "search"]
     assert all(np.array_equal(one["sample_weight"], weight) for one in metadata)
 
 
 def test_callbacks_receive_a_search_that_predicts(data, grid_search, recorder):
     callback = recorder()
     search = grid_search(SVC(), {"C": [0.01, 1, 100]}).set_callbacks(callback).fit(*data)
-    fitted = [c[4] for c in callback.calls if c[0] == "end" and c[2] == "candidate"]
+    fitted = [c[4] for c in callback.calls if c[0] == "end" and c[2] == TASK]
     assert len(fitted) == 3
     assert fitted[-1].best_params_ == search.best_params_
     np.testing.assert_array_equal(fitted[-1].predict(data[0]), search.predict(data[0]))
@@ -77,7 +80,7 @@ def test_callbacks_are_called_for_failed_candidates(data, grid_search, recorder)
     search = grid_search(LinearSVC(), {"C": [-1, 1]}).set_callbacks(callback)
     with pytest.warns(CandidateFailedWarning, match="1 of 2"):
         search.fit(*data)
-    assert callback.count("begin") == callback.count("end") == 3
+    assert callback.count("begin") == callback.count("end") == 5
     callback = recorder()
     with pytest.raises(AllCandidatesFailedError):
         grid_search(LinearSVC(), {"C": [-1]}).set_callbacks(callback).fit(*data)
@@ -107,6 +110,20 @@ def test_callbacks_of_scikit_learn(data, grid_search, recorder):
     scores = [row["accuracy"] for row in monitor.get_logs().data]
     assert len(scores) == 2
     assert min(scores) > 0.7
+
+
+def test_callbacks_reach_candidates_that_support_them(data, grid_search):
+    """The path of a task is that in scikit-learn's searches: search, candidate, iteration."""
+    from sklearn.callback import ScoringMonitor
+
+    if not hasattr(LogisticRegression, "set_callbacks"):
+        pytest.skip("no callbacks of LogisticRegression")
+    monitor = ScoringMonitor(scoring="accuracy")
+    model = LogisticRegression(max_iter=50).set_callbacks(monitor)
+    grid_search(model, {"C": [0.1, 1.0]}, loo="auto", cv_finalists=2).fit(*data)
+    iterations = [row for row in monitor.get_logs().data if row["task_name"] != "fit"]
+    assert {row["task_id_path"][:3] for row in iterations} == {(0, 0, 0), (0, 0, 1)}
+    assert {len(row["task_id_path"]) for row in iterations} == {4}
 
 
 @pytest.mark.parametrize(

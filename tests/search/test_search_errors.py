@@ -60,8 +60,7 @@ def test_invalid_data_raise(make_search, data, message):
         ({"scoring": "speed"}, "scoring of {} must be the name of a scorer .* got 'speed'"),
         ({"scoring": []}, "scoring of {} as a list must contain unique names"),
         ({"scoring": {}}, "scoring of {} as a dict must map names to scorers"),
-        ({"refit": "speed"}, "refit of {} must be True, False, the name of the metric or a call"),
-        ({"refit": 3}, "refit of {} must be True, False, the name of the metric or a callable"),
+        ({"refit": 3}, "refit of {} must be True, False, a str or a callable, got 3"),
         ({"select": "worst"}, 'select of {} must be "best", "one_se", "vote"'),
         (
             {"cv_finalists": None},

@@ -127,6 +127,7 @@ class Trial:
     n_passes: int | None = None  # of partial_fit over the data; None: one call of fit
     model: Any = field(default=None, repr=False)  # that the next pass continues
     columns: Mapping[str, Any] = field(default_factory=dict)  # further columns of cv_results_
+    context: Any = field(default=None, repr=False)  # of scikit-learn's callbacks, if supported
 
 
 class Strategy(Protocol):

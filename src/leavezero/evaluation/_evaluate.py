@@ -6,7 +6,7 @@ import tempfile
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -199,11 +199,13 @@ def evaluate(
     n_jobs: int | None,
     limits: Limits | None = None,
     checkpoint: CheckpointedResults | None = None,
+    on_start: Callable[[Trial], Trial] = lambda trial: trial,
     on_result: Callable[[CandidateResult], bool] = lambda result: False,
 ) -> Evaluation:
     """Fit and score the trials that the strategy proposes, round by round.
 
-    ``on_result`` is called with every result; if it returns True, no further trial is started.
+    ``on_start`` is called with every trial of a round and may add a callback context to it,
+    ``on_result`` with every result; if it returns True, no further trial is started.
     Finished results are kept if the user interrupts. Results in the checkpoint are not computed
     again.
     """
@@ -214,6 +216,7 @@ def evaluate(
     stopped = False
     try:
         while not stopped and not _is_spent(limits) and (trials := strategy.ask()):
+            trials = [on_start(trial) for trial in trials]
             finished: dict[int, CandidateResult] = {}
             planned = [Task((trial,)) for trial in trials]
             if not run.folds:
@@ -261,7 +264,8 @@ def plan_tasks(trials: Sequence[Trial], seed: int) -> list[Task]:
     for at, trial in enumerate(sorted(trials, key=lambda trial: trial.candidate.key)):
         estimator = trial.candidate.make_estimator(seed)
         is_whole_fit = trial.training_rows is None and trial.n_passes is None
-        joint = find_joint_fit(estimator) if is_whole_fit else None
+        is_plain = is_whole_fit and trial.context is None
+        joint = find_joint_fit(estimator) if is_plain else None
         if joint is None or modifies_input(estimator):
             groups["single", at] = [(trial, 0)]
             continue
@@ -509,7 +513,7 @@ def _take(X: Table, rows: Ints, columns: Ints | None) -> Table:
 
 def _fit_trial(run: Run, trial: Trial) -> Any:
     if trial.n_passes is None:
-        return fit_candidate(run, trial.candidate, trial.training_rows)
+        return fit_candidate(run, trial.candidate, trial.training_rows, trial.context)
     X, y, params = _training_data(run, trial.candidate, trial.training_rows)
     model = trial.model
     if model is None:
@@ -521,13 +525,21 @@ def _fit_trial(run: Run, trial: Trial) -> Any:
     return model
 
 
-def fit_candidate(run: Run, candidate: Candidate, rows: Ints | None = None) -> Any:
-    """Return a candidate fitted to some of the training rows; None for all."""
+def fit_candidate(
+    run: Run, candidate: Candidate, rows: Ints | None = None, context: Any = None
+) -> Any:
+    """Return a candidate fitted to some of the training rows; None for all.
+
+    Callbacks are propagated by the context; without one, as in folds, none is called.
+    """
     X, y, params = _training_data(run, candidate, rows)
     model = candidate.make_estimator(run.seed)
     X, y = copied_if_modified(model, X, y)
     targets = () if y is None else (y,)
-    model.fit(X, *targets, **params)
+    if context is None and getattr(model, "_skl_callbacks", ()):
+        model.set_callbacks()
+    with nullcontext() if context is None else context.propagate_callback_context(model):
+        model.fit(X, *targets, **params)
     return model
 
 
@@ -682,7 +694,7 @@ def score_loo(
     rows = _predicted_rows(predictions, len(y))
     if len(rows) == 0:
         return LOOScores(method=predictions.method, note="no row has a prediction")
-    return _loo_scores(model, predictions, rows, y, metrics, classes)
+    return _loo_scores(model, predictions, rows, X, y, metrics, classes)
 
 
 def _predicted_rows(predictions: LOOPredictions, n_rows: int) -> Ints:
@@ -697,6 +709,7 @@ def _loo_scores(
     model: Any,
     predictions: LOOPredictions,
     rows: Ints,
+    X: Table,
     y: AnyArray,
     metrics: Mapping[str, Metric],
     classes: AnyArray | None,
@@ -704,23 +717,26 @@ def _loo_scores(
     picked: Any = slice(None) if predictions.rows is not None or len(rows) == len(y) else rows
     known = {name: values[picked] for name, values in predictions.predictions.items()}
     cached = LOOCache(model, known, classes)
-    training = Replicates(ValidationSet(np.arange(len(rows)), y[rows]), 1, classes, fixed=True)
+    needs_features = any(metric_for(model, metric).needs_features for metric in metrics.values())
+    features = take_rows(X, rows) if needs_features else rows
+    training = Replicates(ValidationSet(features, y[rows]), 1, classes, fixed=True)
     scores: dict[str, MetricScores] = {}
     notes = []
     for name, metric in metrics.items():
         own = metric_for(model, metric).at(rows)
-        if own.needs_features:
-            notes.append(f"{own.name} needs features, and only predictions are known")
+        if own.scorer is None:
+            notes.append(f"{own.name} needs the model, and only predictions are known")
             continue
         try:
-            [found] = score_model(cached, training, own, name).values()
-        except (AttributeError, ValueError) as error:
+            found = score_model(cached, training, own, name)
+        except (AttributeError, TypeError, ValueError) as error:
             names = ", ".join(predictions.predictions)
             notes.append(f"{own.name} cannot be computed from {names}: {error}")
             continue
-        variance = sampling_variance(cached, training, own, found.per_row)
-        per_row = _per_training_row(found, rows, len(y))
-        scores[name] = MetricScores(found.replicates, per_row, variance=variance)
+        for key, one in found.items():
+            variance = sampling_variance(cached, training, own, one.per_row, key)
+            per_row = _per_training_row(one, rows, len(y))
+            scores[key] = MetricScores(one.replicates, per_row, variance=variance)
     return LOOScores(scores, predictions.method, "; ".join(notes) or None)
 
 

@@ -87,7 +87,16 @@ def make_folds(
             f"test rows that fits the data, got {cv!r}: {error}"
         ) from error
     if not folds:
-        raise ValueError(f"cv of {owner} must yield at least one fold, got {cv!r}.")
+        raise ValueError(
+            "No fits were performed. Was the CV iterator empty? Were there no candidates? cv of "
+            f"{owner} must yield at least one fold, got {cv!r}."
+        )
+    n_expected = splitter.get_n_splits(features, y[rows], row_groups)
+    if n_expected != len(folds):
+        raise ValueError(
+            "cv.split and cv.get_n_splits return inconsistent results. Expected "
+            f"{n_expected} splits, got {len(folds)}: cv of {owner} is {cv!r}."
+        )
     if labeled is None:
         return folds
     unlabeled = np.setdiff1d(np.arange(len(y)), rows)

@@ -135,8 +135,8 @@ def _best_estimator_has(method: str) -> Callable[["BaseSearchLZO"], bool]:
     def check(self: "BaseSearchLZO") -> bool:
         if not self.refit:
             raise AttributeError(
-                f"{type(self).__name__} has refit=False and keeps no estimator. {method} requires "
-                "refit=True."
+                f"{type(self).__name__} was initialized with `refit=False`. {method} is available "
+                "only after refitting on the best parameters: use refit=True."
             )
         getattr(getattr(self, "best_estimator_", self._representative()), method)
         return True
@@ -250,8 +250,10 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, ReportMixin):
                 n_jobs=self.n_jobs,
                 limits=request.limits,
                 checkpoint=checkpoint,
+                on_start=progress.on_start,
                 on_result=progress.on_result,
             )
+            progress.end_search()
             interrupt = self._select(request, run, evaluation, models)
         progress.end()
         if interrupt is not None:
@@ -287,7 +289,7 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, ReportMixin):
         routed = RoutedParams({name: {} for name in estimators}, {n: {} for n in scoring.metrics})
         if params:
             routed = route_fit(self, params, scoring, estimators, len(values))
-        folds_reason = folds_reason or not_exchangeable_reason(self, routed.groups)
+        folds_reason = folds_reason or not_exchangeable_reason(self, routed)
         seed = data_seed(X, values) if self.random_state is None else self.random_state
         root = seed_sequence(seed)
         factory = CandidateFactory(owner)
@@ -312,7 +314,7 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, ReportMixin):
             use_loo=folds_reason is None and self._uses_loo(factory, routed),
             fold_plan=None,
             # A column of shape (n, 1) is passed as one of shape (n,).
-            passed_y=(y,) if y is None or np.ndim(y) == values.ndim else (),
+            passed_y=(y,) if y is None or np.asarray(y).ndim == values.ndim else (),
             folds_reason=folds_reason,
         )
         if folds_reason is None:

@@ -1,5 +1,6 @@
 """Diagnostics of a fitted search, and its report as a plain dict."""
 
+import copy
 import inspect
 import sys
 import time
@@ -214,11 +215,19 @@ class ReportMixin(BaseEstimator):
     @property
     def _repr_html_(self) -> Any:
         """scikit-learn's diagram below the result of the search."""
-        diagram = super()._repr_html_
+        diagram = super(ReportMixin, self._with_best())._repr_html_
         return lambda: self._fragment() + diagram()
 
+    def _with_best(self) -> Any:
+        """Return the search with its best estimator in the place of the estimator."""
+        if not hasattr(self, "estimator") or not hasattr(self, "best_estimator_"):
+            return self
+        shown = copy.copy(self)
+        shown.estimator = self.best_estimator_
+        return shown
+
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
-        bundle: dict[str, str] = super()._repr_mimebundle_(**options)
+        bundle: dict[str, str] = super(ReportMixin, self._with_best())._repr_mimebundle_(**options)
         if "text/html" in bundle:
             bundle["text/html"] = self._fragment() + bundle["text/html"]
         return bundle
