@@ -9,15 +9,16 @@ from matplotlib.figure import Figure
 from sklearn.exceptions import NotFittedError
 from sklearn.neighbors import KNeighborsClassifier
 
-from leavezero import GridSearchLZO
+from leavezero import GridSearchLZO, LabelInvariantMixup
 from leavezero.search import SearchDisplay, ValidationSetDisplay
 
 DISPLAYS = (SearchDisplay, ValidationSetDisplay)
 GRID = {"n_neighbors": [1, 5, 9]}
+FEW = {"augmenter": LabelInvariantMixup(), "n_replicates": 2, "cv_finalists": 0, "random_state": 0}
 
 
 def search_of(**options):
-    return GridSearchLZO(KNeighborsClassifier(), GRID, n_replicates=2, random_state=0, **options)
+    return GridSearchLZO(KNeighborsClassifier(), GRID, **FEW, **options)
 
 
 def two_classes():

@@ -29,7 +29,8 @@ from leavezero import (
 )
 from leavezero.diagnostics import Check, DiagnosticReport
 
-SMALL = {"n_replicates": 2, "random_state": 0}
+FEW = {"n_replicates": 2, "random_state": 0}
+SMALL = {"augmenter": LabelInvariantMixup(), "cv_finalists": 0, **FEW}
 NO_WARNING = DiagnosticReport((Check("LZ08", "ok", "The smallest class has 30 rows."),), 0.1)
 
 
@@ -40,7 +41,7 @@ def blobs(n_rows=60, n_columns=3, seed=0):
 
 
 def neighbors(**options):
-    return GridSearchLZO(KNeighborsClassifier(), {"n_neighbors": [1, 5, 9]}, **SMALL, **options)
+    return GridSearchLZO(KNeighborsClassifier(), {"n_neighbors": [1, 5, 9]}, **SMALL | options)
 
 
 BRIEF = {"diagnostics": NO_WARNING, "held_out": False}
@@ -114,7 +115,7 @@ def test_page_contains_no_rows(kind):
     y = classes if kind == "classes" else X.iloc[:, 0].to_numpy() * 2.0
     model = LogisticRegression() if kind == "classes" else Ridge()
     grid = {f"{type(model).__name__.lower()}__{'C' if kind == 'classes' else 'alpha'}": [0.1, 1.0]}
-    search = GridSearchLZO(make_pipeline(encoder, model), grid, **SMALL).fit(X, y)
+    search = GridSearchLZO(make_pipeline(encoder, model), grid, **FEW).fit(X, y)
     page = search.to_html(diagnostics=NO_WARNING)
     assert "Where the model errs" in page
     assert [secret for secret in secrets_of(X, y) if secret in page] == []
@@ -156,7 +157,7 @@ def two_outputs():
 def test_report_of_any_kind_of_data(model, grid, data):
     """The validation set is compared with the training data in each."""
     augmenter = LabelInvariantMixup() if np.ndim(data()[1]) == 1 else "auto"
-    search = GridSearchLZO(model, grid, augmenter=augmenter, **SMALL).fit(*data())
+    search = GridSearchLZO(model, grid, augmenter=augmenter, **FEW).fit(*data())
     shares = search.summary(**BRIEF)["validation"]["projection"]["validation"]
     assert np.sum(shares) == pytest.approx(1.0, abs=0.01)
     assert search.to_html(**BRIEF)
@@ -217,7 +218,7 @@ def test_code_of_the_model_needs_no_leavezero(fitted):
 def test_code_names_further_arguments_of_fit():
     X, y = blobs()
     search = GridSearchLZO(GaussianNB(), {}, **SMALL)
-    search.fit(X, y, sample_weight=np.ones(60), groups=np.arange(60) // 2)
+    search.fit(X, y, sample_weight=np.ones(60), groups=np.arange(60) // 6)
     code = search.summary(**BRIEF)["run"]["code"]["search"]
     assert code.endswith("search.fit(X, y, groups=groups, sample_weight=sample_weight)")
 

@@ -127,7 +127,9 @@ def test_checks_of_augmenters_and_functions():
     with pytest.raises(ValueError, match="n_replicates of GridSearchLZO"):
         leave_zero_out_score(LogisticRegression(), X, y, n_replicates=0)
     with pytest.raises(ValueError, match="requires y"):
-        GridSearchLZO(KMeans(), {}).fit(X)
+        GridSearchLZO(SVC(), {}).fit(X)
+    with pytest.raises(ValueError, match="requires y"):
+        GridSearchLZO(KMeans(), {}, loo="only").fit(X)
 
 
 # Special data

@@ -31,7 +31,7 @@ _MODELS_HELP = "Comma-separated: linear, svm, knn, bayes, tree, forest, boosting
 _GRID_HELP = "TOML file with own models: a section [linear] with grid = {C = [0.5, 5]}."
 _AUGMENTER_HELP = (
     "Generates the validation set: auto, mixup, neighbor-mixup, gaussian, gaussian-mixture, "
-    "copula, union, soft-labeled-copula."
+    "copula, union."
 )
 _FINALISTS_HELP = "Cross-validate this many candidates: auto, all or a number."
 _KEEP_HELP = "Use this column although it identifies rows; repeatable."

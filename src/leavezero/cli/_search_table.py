@@ -21,7 +21,6 @@ from leavezero.augment import (
     GaussianMixtureAugmenter,
     LabelInvariantMixup,
     NeighborMixup,
-    SoftLabeled,
 )
 from leavezero.cli._output import TableError, check_name, counted, printable, progress_bar
 from leavezero.cli._prepare_table import PreparedTable, TableOptions
@@ -43,7 +42,6 @@ AUGMENTERS: dict[str, Callable[[], Any]] = {
     "gaussian-mixture": GaussianMixtureAugmenter,
     "copula": CopulaAugmenter,
     "union": lambda: AugmenterUnion([GaussianMixtureAugmenter(), CopulaAugmenter()]),
-    "soft-labeled-copula": lambda: SoftLabeled(CopulaAugmenter()),
 }
 _REPORT_SECONDS = 10  # of the time budget, for checks and the report
 _ORDERED_FINALISTS = 12  # no candidate of a sorted table has a leave-one-out score

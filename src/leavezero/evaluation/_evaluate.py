@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.utils import get_tags
 
-from leavezero._tables import take_rows
+from leavezero._tables import is_pandas, take_rows
 from leavezero._typing import AnyArray, Floats, Ints, Table
 from leavezero.augment import ValidationSet
 from leavezero.evaluation._bias_correction import correct_scores
@@ -41,6 +42,8 @@ from leavezero.leave_one_out import LOOPredictions, find_leave_one_out
 JOINT_CELLS = 2**26  # predictions of jointly fitted models that are in memory at once
 STORE_BYTES = 2**26  # pickled models in memory; further ones are stored on disk
 
+Fold = tuple[Ints, Ints]  # training rows and test rows
+
 _log = logging.getLogger("leavezero")
 
 
@@ -63,6 +66,8 @@ class Run:
     use_validation_set: bool = True
     labeled: Ints | None = None  # labeled rows, where semi-supervised candidates use others too
     unlabeled_marker: tuple[Any, ...] = ()  # of the candidates, if y has another that sorts
+    passed_y: tuple[Any, ...] = ()  # y in the user's container, which candidates are fitted to
+    folds: Sequence[Fold] = ()  # by which all candidates are scored, instead of a validation set
     error_score: Any = np.nan
 
     @cached_property
@@ -81,6 +86,11 @@ class Run:
     def n_labeled(self) -> int:
         """The number of training rows with a label."""
         return len(self.y) if self.labeled is None else len(self.labeled)
+
+    @property
+    def fits_per_trial(self) -> int:
+        """The number of fits of one candidate."""
+        return len(self.folds) or 1
 
     def metric(self, name: str) -> Metric:
         """Return a metric; a callable that returns a dict has one entry for all its names."""
@@ -107,7 +117,7 @@ class CandidateResult:
 
     trial: Trial
     scores: Mapping[str, MetricScores]  # on the validation set, by metric
-    train_scores: Mapping[str, float]
+    train_scores: Mapping[str, Floats]  # one for all replicates, or one per fold
     fit_time: float
     score_time: float
     loo: LOOScores = field(default_factory=LOOScores)
@@ -205,11 +215,13 @@ def evaluate(
     try:
         while not stopped and not _is_spent(limits) and (trials := strategy.ask()):
             finished: dict[int, CandidateResult] = {}
-            planned = plan_tasks(trials, run.seed)
+            planned = [Task((trial,)) for trial in trials]
+            if not run.folds:
+                planned = plan_tasks(trials, run.seed)
             tasks += [_joint_task(task) for task in planned]
             for result in _round_results(run, planned, n_jobs, limits, checkpoint):
                 is_new_fit = result.trial.model is None and not result.from_checkpoint
-                n_fits += is_new_fit and result.was_started
+                n_fits += run.fits_per_trial * (is_new_fit and result.was_started)
                 models.add(result)
                 row = result.trial.row
                 finished[row], table[row] = result, replace(result, model=None)
@@ -227,8 +239,7 @@ def evaluate(
 
 def _with_scores(run: Run, results: list[CandidateResult]) -> list[CandidateResult]:
     """Return the results with their final score by the main metric."""
-    has_bias = run.use_loo or run.replicates.reference_models is not None
-    if run.use_validation_set and has_bias:
+    if run.use_validation_set and run.use_loo:
         return correct_scores(run, results)
     return [
         replace(result, corrected_score=result.mean_score(run.main_metric)) for result in results
@@ -315,7 +326,7 @@ def _run(
         n_jobs=n_jobs,
         limits=limits,
         one_by_one=checkpoint is not None,
-        timeout_factor=lambda task: len(task.trials),
+        timeout_factor=lambda task: len(task.trials) * run.fits_per_trial,
     )
     with closing(finished):  # type: ignore[type-var]  # an iterator that is a generator
         for at, found in finished:
@@ -414,6 +425,8 @@ def _joint_loo(run: Run, task: Task, models: list[Any]) -> Sequence[LOOPredictio
 
 
 def _evaluate_trial(run: Run, trial: Trial) -> CandidateResult:
+    if run.folds:
+        return _evaluate_on_folds(run, trial)
     started = time.perf_counter()
     with limited_threads():
         try:
@@ -424,6 +437,74 @@ def _evaluate_trial(run: Run, trial: Trial) -> CandidateResult:
             seconds = time.perf_counter() - started
             return CandidateResult(trial, {}, {}, seconds, 0.0, error=traceback.format_exc())
         return _scored(run, trial, model, time.perf_counter() - started)
+
+
+def _evaluate_on_folds(run: Run, trial: Trial) -> CandidateResult:
+    """Fit a candidate to the training rows of each fold and score it on the test rows.
+
+    No model is kept, since none was fitted to all rows.
+    """
+    parts: list[tuple[dict[str, MetricScores], dict[str, MetricScores]]] = []
+    seconds = np.zeros(2)  # of fits and of scores
+    errors: dict[str, str] = {}
+    for train, test in run.folds:
+        if trial.training_rows is not None:
+            train = np.intersect1d(train, trial.training_rows)
+        started = time.perf_counter()
+        try:
+            model = fit_candidate(run, trial.candidate, train)
+        except Exception:
+            if run.error_score == "raise":
+                raise
+            fit_time = time.perf_counter() - started
+            return CandidateResult(trial, {}, {}, fit_time, 0.0, error=traceback.format_exc())
+        fitted = time.perf_counter()
+        scores, failed = _score_rows(run, model, train, test)
+        seconds += fitted - started, time.perf_counter() - fitted
+        errors |= failed
+        training = {} if run.training_set is None else _score_rows(run, model, train, train)[0]
+        parts.append((scores, training))
+    by_metric = [
+        {
+            name: np.array([part[at][name].mean for part in parts])
+            for name in parts[0][at]
+            if all(name in part[at] for part in parts)
+        }
+        for at in (0, 1)
+    ]
+    result = CandidateResult(
+        trial,
+        {name: MetricScores(values) for name, values in by_metric[0].items()},
+        by_metric[1],
+        fit_time=seconds[0] / len(parts),
+        score_time=seconds[1] / len(parts),
+        scoring_errors=errors,
+    )
+    return replace(result, main_score=rounded(result.mean_score(run.main_metric)))
+
+
+def _score_rows(
+    run: Run, model: Any, train: Ints, rows: Ints
+) -> tuple[dict[str, MetricScores], dict[str, str]]:
+    """Return the scores on some training rows of a model that was fitted to others."""
+    X = _take(run.X, rows, train if is_pairwise(model) else None)
+    has_target = not run.passed_y or run.passed_y[0] is not None
+    y: Any = run.y[rows] if has_target else None
+    scored = ValidationSet(X, y)
+    metrics = {name: metric.at(rows) for name, metric in run.training_metrics.items()}
+    return score_on(run, model, Replicates(scored, 1, run.replicates.classes, fixed=True), metrics)
+
+
+def is_pairwise(estimator: Any) -> bool:
+    """Return whether X has a column for each training row: precomputed kernels or distances."""
+    return bool(get_tags(estimator).input_tags.pairwise)
+
+
+def _take(X: Table, rows: Ints, columns: Ints | None) -> Table:
+    taken = take_rows(X, rows)
+    if columns is None:
+        return taken
+    return taken.iloc[:, columns] if is_pandas(taken) else taken[:, columns]
 
 
 def _fit_trial(run: Run, trial: Trial) -> Any:
@@ -445,24 +526,53 @@ def fit_candidate(run: Run, candidate: Candidate, rows: Ints | None = None) -> A
     X, y, params = _training_data(run, candidate, rows)
     model = candidate.make_estimator(run.seed)
     X, y = copied_if_modified(model, X, y)
-    model.fit(X, y, **params)
+    targets = () if y is None else (y,)
+    model.fit(X, *targets, **params)
     return model
 
 
 def _training_data(
     run: Run, candidate: Candidate, rows: Ints | None
-) -> tuple[Table, AnyArray, dict[str, Any]]:
+) -> tuple[Table, Any, dict[str, Any]]:
     params = dict(run.fit_params.get(candidate.estimator_name, {}))
+    y = run.passed_y[0] if run.passed_y else run.y_fit
     if rows is None:
-        return run.X, run.y_fit, params
-    n_rows = len(run.y)
-    taken = {
+        return run.X, y, params
+    X = _take(run.X, rows, rows if is_pairwise(candidate.estimator) else None)
+    return X, None if y is None else take_rows(y, rows), _params_at(params, rows, len(run.y))
+
+
+def _params_at(params: Mapping[str, Any], rows: Ints, n_rows: int) -> dict[str, Any]:
+    """Return fit parameters; of those with one entry per row, the entries of some rows."""
+    return {
         name: take_rows(value, rows)
         if hasattr(value, "__len__") and not isinstance(value, str) and len(value) == n_rows
         else value
         for name, value in params.items()
     }
-    return take_rows(run.X, rows), run.y_fit[rows], taken
+
+
+def fold_run(run: Run, train: Ints, test: Ints) -> Run:
+    """Return a run that fits candidates to some training rows and scores them on others."""
+    rows = ValidationSet(take_rows(run.X, test), run.y[test])
+    labeled = run.labeled
+    return replace(
+        run,
+        X=take_rows(run.X, train),
+        y=run.y[train],
+        passed_y=tuple(take_rows(y, train) for y in run.passed_y),
+        replicates=Replicates(rows, 1, run.replicates.classes, fixed=True),
+        metrics={name: metric.at(test) for name, metric in run.training_metrics.items()},
+        fit_params={
+            name: _params_at(params, train, len(run.y)) for name, params in run.fit_params.items()
+        },
+        training_set=None,
+        kept_rows=None,
+        compared_rows=np.arange(0),
+        use_loo=False,
+        use_validation_set=True,
+        labeled=None if labeled is None else np.flatnonzero(np.isin(train, labeled)),
+    )
 
 
 def _scored(
@@ -490,7 +600,7 @@ def _scored(
     result = CandidateResult(
         trial,
         {name: s.restricted(run.kept_rows, run.compared_rows) for name, s in scores.items()},
-        {name: s.mean for name, s in train_scores.items()},
+        {name: s.replicates for name, s in train_scores.items()},
         fit_time,
         time.perf_counter() - started + shared_time,
         loo,

@@ -126,10 +126,12 @@ def results_table(
                 [result.cv[name].mean if name in result.cv else np.nan for result in results]
             )
         if any(result.train_scores for result in results):
-            train = np.array([r.train_scores.get(name, error_score) for r in results], np.float64)
-            columns |= {f"split{r}_train_{name}": train.copy() for r in range(splits.shape[1])}
-            columns[f"mean_train_{name}"] = train
-            columns[f"std_train_{name}"] = np.zeros(n_rows)
+            train = np.empty(splits.shape)
+            for row, result in enumerate(results):
+                train[row] = result.train_scores.get(name, error_score)
+            columns |= {f"split{r}_train_{name}": column for r, column in enumerate(train.T)}
+            columns[f"mean_train_{name}"] = train.mean(axis=1)
+            columns[f"std_train_{name}"] = train.std(axis=1)
     if run.use_loo:
         columns["loo_method"] = np.array([r.loo.method for r in results], dtype=object)
         columns["loo_note"] = np.array([r.loo.note for r in results], dtype=object)

@@ -65,7 +65,11 @@ class GridSearchLZO(BaseSearchLZO):
     cv : int, splitter or iterable, default=5
         The folds of ``cv_finalists``, as in ``GridSearchCV``; those of an int are shuffled, and
         with "auto" only some are used: as many as have 2,000 test rows together, and from ten
-        candidates on so few that at least five candidates can be cross-validated.
+        candidates on so few that at least five candidates can be cross-validated. With ``groups``,
+        an iterable or a splitter for rows that are not exchangeable, such as ``TimeSeriesSplit``,
+        the folds alone score all candidates, and a warning says so; likewise if no rows can be
+        generated: without y, and for precomputed kernels. An augmenter that is passed, or another
+        ``loo`` or ``cv_finalists`` than "auto", prevents this.
     error_score : "raise" or number, default=nan
         The score of a candidate that fails; it is never selected.
     return_train_score : bool, default=False

@@ -9,17 +9,39 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.base import is_classifier, is_regressor
+from sklearn.model_selection import (
+    KFold,
+    LeaveOneOut,
+    LeavePOut,
+    RepeatedKFold,
+    RepeatedStratifiedKFold,
+    ShuffleSplit,
+    StratifiedKFold,
+    StratifiedShuffleSplit,
+)
 from sklearn.utils import assert_all_finite, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from leavezero._tables import count_rows, plain
+from leavezero._tables import count_rows, has_columns, plain
 from leavezero._typing import AnyArray, Table
 from leavezero._warnings import warn_caller
 from leavezero.augment import FixedValidationSet
-from leavezero.evaluation import CandidateResult, Run
+from leavezero.evaluation import CandidateResult, Run, is_pairwise
 from leavezero.exceptions import AllCandidatesFailedError, CandidateFailedWarning
 from leavezero.execution import Checkpoint
+
+# Splitters of exchangeable rows. Others, and iterables, have a reason: order, groups, fixed rows.
+EXCHANGEABLE = (
+    KFold,
+    LeaveOneOut,
+    LeavePOut,
+    RepeatedKFold,
+    RepeatedStratifiedKFold,
+    ShuffleSplit,
+    StratifiedKFold,
+    StratifiedShuffleSplit,
+)
 
 _LOGGER = logging.getLogger("leavezero")
 
@@ -89,14 +111,15 @@ def _check_finalists(cv_finalists: Any, owner: str) -> None:
 
 
 def _check_augmenter(estimator: Any, augmenter: Any, owner: str) -> None:
-    if get_tags(estimator).input_tags.pairwise and not hasattr(augmenter, "fixed_rows"):
+    if isinstance(augmenter, str) and augmenter == "auto":
+        return
+    if is_pairwise(estimator) and not hasattr(augmenter, "fixed_rows"):
         raise ValueError(
             f"{owner} cannot generate validation rows for an estimator with precomputed "
-            "similarities. Pass features and the name of a kernel, or "
+            'similarities. Use augmenter="auto", which cross-validates all candidates, or '
             "augmenter=FixedValidationSet(X_val, y_val)."
         )
-    is_augmenter = hasattr(augmenter, "fit") and hasattr(augmenter, "sample")
-    if not is_augmenter and not (isinstance(augmenter, str) and augmenter == "auto"):
+    if not (hasattr(augmenter, "fit") and hasattr(augmenter, "sample")):
         raise ValueError(
             f'augmenter of {owner} must be "auto" or an object with fit(X, y) and '
             f"sample(n_samples), got {augmenter!r}."
@@ -123,15 +146,52 @@ def check_checkpoint(checkpoint: Any, random_state: Any, owner: str) -> Checkpoi
     return checkpoint
 
 
+def no_validation_set_reason(
+    search: Any, estimator: Any, X: Table, y: AnyArray | None
+) -> str | None:
+    """Return why no rows can be generated from such data; None if they can, or need not be."""
+    if not isinstance(search.augmenter, str) or search.loo == "only":
+        return None
+    if y is None:
+        return "there is no target"
+    if is_pairwise(estimator):
+        return "kernels or distances are precomputed"
+    if getattr(getattr(y, "dtype", None), "names", None) or np.ndim(y) > 2:
+        return "y has fields or more than two dimensions"
+    if not has_columns(X):
+        return 'X has no columns (for scores without folds, use loo="only")'
+    return None
+
+
+def not_exchangeable_reason(search: Any, groups: AnyArray | None) -> str | None:
+    """Return why rows are not exchangeable; None if they are, or if the caller chose the scores."""
+    if not isinstance(search.augmenter, str) or search.loo != "auto":
+        return None
+    if search.cv_finalists not in ("auto", "all"):
+        return None
+    if groups is not None:
+        return "rows are grouped, and generated rows or leaving out single rows would leak"
+    if search.cv is None or _is_int(search.cv) or type(search.cv) in EXCHANGEABLE:
+        return None
+    return f"cv is a {type(search.cv).__name__}, whose rows need not be exchangeable"
+
+
 def check_target(
-    estimator: Any, X: Table, y: AnyArray | None, owner: str, *, semi_supervised: bool
+    estimator: Any,
+    X: Table,
+    y: AnyArray | None,
+    owner: str,
+    *,
+    semi_supervised: bool,
+    is_generated: bool = True,
 ) -> AnyArray:
-    """Return y as an array with one entry per row of X.
+    """Return y as an array with one entry per row of X; zeros if there is none.
 
     A regression target becomes float, by which augmenters recognize it. Labels of semi-supervised
-    estimators are checked once it is known which rows have one.
+    estimators are checked once it is known which rows have one. Any target is accepted if no rows
+    are generated.
     """
-    if y is None:
+    if y is None and (is_generated or get_tags(estimator).target_tags.required):
         raise ValueError(f"{owner} requires y to be passed, but the target y is None.")
     for name, table in (("X", X), ("y", y)):
         if hasattr(table, "collect") and not hasattr(table, "shape"):
@@ -148,10 +208,19 @@ def check_target(
             f"Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required by "
             f"{owner}."
         )
+    if y is None:
+        return np.zeros(n_rows)
     check_consistent_length(X, y)
     if sparse.issparse(y):
         raise ValueError(f"{owner} requires a dense y, got a sparse one. Pass y.toarray().")
     target = y.to_numpy() if hasattr(y, "to_numpy") else np.asarray(y)
+    if target.dtype.names or target.ndim > 2:
+        if is_generated:
+            raise ValueError(
+                f"{owner} cannot generate rows for a y with fields or more than two dimensions. "
+                'Use augmenter="auto" and loo="auto", which cross-validate all candidates.'
+            )
+        return target
     if target.ndim != 2 or target.shape[1] == 1:
         target = column_or_1d(target, warn=True)
     if semi_supervised and target.ndim == 1 and not is_regressor(estimator):
@@ -198,7 +267,7 @@ def log(message: str, level: int, verbose: int, **fields: Any) -> None:
 class Progress:
     """Receives every result: prints a line, informs callbacks, returns True to stop."""
 
-    def __init__(self, search: Any, X: Table, y: AnyArray, metadata: Any, n_trials: int) -> None:
+    def __init__(self, search: Any, X: Table, y: Any, metadata: Any, n_trials: int) -> None:
         self._search = search
         self._data = {"X": X, "y": y, "metadata": metadata or None}
         self._n_trials = n_trials
@@ -324,7 +393,8 @@ def _raise_if_all_failed(
             f"All {len(lost) or len(errors)} candidates of {owner} failed. First error:\n"
             f"{(lost or errors)[0]}"
         )
-    if not run.use_validation_set and not any(result.loo.scores for result in able):
+    is_loo_only = not run.use_validation_set and not run.folds
+    if is_loo_only and not any(result.loo.scores for result in able):
         notes = "; ".join(dict.fromkeys(str(result.loo.note) for result in able))
         raise AllCandidatesFailedError(
             f'loo="only" of {owner} requires candidates with leave-one-out predictions: {notes}. '

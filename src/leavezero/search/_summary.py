@@ -280,7 +280,7 @@ class ReportMixin(BaseEstimator):
             candidates=state.selected.scores,
             winner=getattr(self, "best_estimator_", None),
             default_augmenter=isinstance(self.augmenter, str),
-            grouped=state.groups is not None,
+            grouped=state.groups is not None and not run.folds,
             labeled=labeled,
             seed=integer_seed(state.root, "diagnostics"),
         )
