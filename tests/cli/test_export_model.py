@@ -101,7 +101,7 @@ def test_onnx_predicts_the_same(tmp_path):
     pytest.importorskip("skl2onnx", reason="skl2onnx is not installed")
     X = pd.DataFrame(RNG.normal(size=(N, 3)), columns=list("abc"))
     X.assign(y=np.where(X["a"] > 0, "u", "v")).to_csv(tmp_path / "a.csv", index=False)
-    model = select(tmp_path / "a.csv", "y", "boosting")
+    model = select(tmp_path / "a.csv", "y", "forest")
     result = call("export", model, "--out", tmp_path / "model.onnx")
     assert result.exit_code == 0, result.output
     session = runtime.InferenceSession((tmp_path / "model.onnx").read_bytes())
@@ -118,7 +118,8 @@ def test_models_that_onnx_cannot_represent_are_explained(tmp_path):
     result = call("export", model, "--out", tmp_path / "model.onnx")
     assert result.exit_code == 2
     assert "ONNX requires columns of numbers; 'color' is not." in result.stderr
-    model = select(tmp_path / "a.csv", "amount", "linear", "--drop", "color", "--drop", "day")
+    drop = [word for name in ("color", "day", "kind") for word in ("--drop", name)]
+    model = select(tmp_path / "a.csv", "amount", "linear", *drop)
     # skrub's scaler is not supported
     result = call("export", model, "--out", tmp_path / "model.onnx")
     assert result.exit_code == 2, result.output

@@ -230,7 +230,7 @@ def test_the_page_of_a_served_model_predicts(browser, tmp_path):
             page.on("console", lambda message: errors.append(message.text))
             page.goto(address)
             page.get_by_label("x").fill("2")
-            page.get_by_role("button", name="Predict").click()
+            page.get_by_role("button", name="Predict", exact=True).click()
             assert "up" in page.locator("output").inner_text()
             save_screenshot(page, "serve")
             page.get_by_label("CSV file").set_input_files(tmp_path / "a.csv")

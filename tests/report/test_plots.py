@@ -5,7 +5,7 @@ import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
-from leavezero.report import plot_checks, plot_comparison, plot_scores, plot_validation_set, to_svg
+from leavezero.report import plot_comparison, plot_scores, plot_validation_set, to_svg
 from leavezero.report._plots import COLORS
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -77,13 +77,6 @@ def test_scores_have_intervals_and_the_color_of_their_kind():
     assert colors == [COLORS["soft"], COLORS["tied"], COLORS["accent"]]
     (interval,) = ax.containers[-1].lines[2][0].get_segments()
     np.testing.assert_allclose(interval[:, 0], [0.8, 0.95])
-
-
-def test_checks_are_further_right_the_more_serious_they_are():
-    levels = ["warning", "ok", "note", "not applicable"]
-    checks = [{"code": f"LZ0{at}", "title": "x", "level": level} for at, level in enumerate(levels)]
-    ax = plot_checks(checks, Figure().subplots())
-    assert ax.collections[0].get_offsets()[:, 0].tolist() == [3, 1, 2, 0]
 
 
 def test_validation_set_without_spread_has_no_lines():

@@ -90,7 +90,7 @@ def _read_call(source: dict[str, Any]) -> str:
 def _notebook(model: TableModel) -> dict[str, Any]:
     """Return the code as cells, with a last one that scores the model by cross-validation."""
     score = "from sklearn.model_selection import cross_val_score\n\ncross_val_score(model, X, y)"
-    cells = [
+    cells: list[dict[str, Any]] = [
         {"cell_type": "code", "id": f"cell-{at}", "metadata": {}, "source": text}
         | {"execution_count": None, "outputs": []}
         for at, text in enumerate([*code_parts(model), score])
@@ -120,7 +120,7 @@ def to_onnx(model: TableModel) -> bytes:
     try:
         found = convert(pipeline, initial_types=inputs, options=options)
     except Exception as error:  # skl2onnx has many types of errors for unsupported models
-        reason = str(error).strip().partition("\n")[0]
+        reason = str(error).strip().partition("\n")[0][:100]
         raise TableError(
             f"skl2onnx does not support this model ({reason}). Export a script (.py)."
         ) from error

@@ -201,7 +201,7 @@ def _read_sqlite(path: Path, table: str | None) -> Any:
         names = [name for (name,) in database.execute(query)]
         if table is None and len(names) == 1:
             table = names[0]
-        if table not in names:
+        if table is None or table not in names:
             raise ValueError(f"name one of its tables, such as {path}::TABLE: {quoted(names)}.")
         quoted_name = table.replace('"', '""')
         return pd.read_sql_query(f'SELECT * FROM "{quoted_name}"', database)

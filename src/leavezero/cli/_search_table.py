@@ -43,6 +43,7 @@ AUGMENTERS: dict[str, Callable[[], Any]] = {
     "copula": CopulaAugmenter,
     "union": lambda: AugmenterUnion([GaussianMixtureAugmenter(), CopulaAugmenter()]),
 }
+_REPORT_SECONDS = 10  # of the time budget, for checks and the report
 _ORDERED_FINALISTS = 12  # no candidate of a sorted table has a leave-one-out score
 _SCORE_COLUMNS = {
     "score": "mean_test_score",
@@ -55,10 +56,14 @@ _SCORE_COLUMNS = {
 }
 
 
-def make_search(prepared: PreparedTable, options: TableOptions) -> CandidateSearchLZO:
+def make_search(
+    prepared: PreparedTable, options: TableOptions, seconds_spent: float = 0.0
+) -> CandidateSearchLZO:
     """Return the search over the candidates of a table, not fitted."""
     check_name(options.augmenter, AUGMENTERS, "--augmenter must name an augmenter")
-    finalists = options.cv_finalists
+    finalists, budget = options.cv_finalists, options.time_budget
+    if budget is not None:
+        budget = max(budget / 2, 0.9 * budget - _REPORT_SECONDS - seconds_spent)
     if prepared.ordered and finalists == "auto":
         finalists = _ORDERED_FINALISTS
     return CandidateSearchLZO(
@@ -72,7 +77,7 @@ def make_search(prepared: PreparedTable, options: TableOptions) -> CandidateSear
         n_jobs=options.jobs,
         random_state=options.seed,
         checkpoint=options.checkpoint,
-        time_budget=options.time_budget,
+        time_budget=budget,
     )
 
 

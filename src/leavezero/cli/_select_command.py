@@ -46,11 +46,12 @@ _ADVICE = {  # in options of the command; others as in Python
 
 def run_select(options: TableOptions) -> None:
     """Select a model, write and print the results; on Ctrl-C those of the best candidate so far."""
-    prepared, out = prepare_table(options), options.out
+    started, out = time.perf_counter(), options.out
+    prepared = prepare_table(options)
     if not options.quiet:
         print_notice(*prepared.notices)
     resume = " Run the same command again to continue." if options.checkpoint else ""
-    search, started, interrupted = make_search(prepared, options), time.perf_counter(), False
+    search, interrupted = make_search(prepared, options, time.perf_counter() - started), False
     diagnostics = DiagnosticReport((), seconds=0.0)
     recording = recorded_warnings(options.verbose)
     with output_directory(out), search_progress(options.quiet), recording as notices:
@@ -62,7 +63,8 @@ def run_select(options: TableOptions) -> None:
                 print_notice(f"Interrupted before the first candidate finished.{resume}")
                 raise typer.Exit(1) from None
         try:
-            diagnostics = _with_options(search.diagnose(permutation=not interrupted))
+            more_fits = not interrupted and options.time_budget is None
+            diagnostics = _with_options(search.diagnose(permutation=more_fits))
         except KeyboardInterrupt:
             interrupted = True
     run: dict[str, Any] = {

@@ -3,7 +3,6 @@
 from leavezero.report._held_out import describe_predictions, round_edges
 from leavezero.report._html_page import to_fragment, to_html
 from leavezero.report._plots import (
-    plot_checks,
     plot_comparison,
     plot_scores,
     plot_validation_set,
@@ -23,7 +22,6 @@ __all__ = [
     "describe_predictions",
     "format_value",
     "highest_score",
-    "plot_checks",
     "plot_comparison",
     "plot_scores",
     "plot_validation_set",

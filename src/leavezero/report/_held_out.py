@@ -286,7 +286,7 @@ def _regression(y: AnyArray, predicted: Floats) -> dict[str, Any]:
 def _count_cells(x: Floats, y: Floats, x_edges: Floats, y_edges: Floats) -> dict[str, Any]:
     """Return the centers of cells with rows, and the numbers of rows; values are clipped."""
     points = [np.clip(x, x_edges[0], x_edges[-1]), np.clip(y, y_edges[0], y_edges[-1])]
-    counts = np.histogram2d(*points, bins=[x_edges, y_edges])[0]
+    counts = np.histogramdd(points, bins=[x_edges, y_edges])[0]
     at = np.nonzero(counts)
     centers = [(edges[1:] + edges[:-1]) / 2 for edges in (x_edges, y_edges)]
     return {"x": centers[0][at[0]], "y": centers[1][at[1]], "counts": counts[at].astype(int)}

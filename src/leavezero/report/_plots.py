@@ -22,7 +22,6 @@ COLORS = {  # by the name of the CSS variable that replaces each in the HTML pag
     "good": "#116329",
 }
 _CANDIDATE_COLORS = {"other": "soft", "tied": "tied", "best": "accent"}  # best is drawn last
-_LEVEL_COLORS = {"not applicable": "line", "ok": "good", "note": "training", "warning": "warn"}
 
 
 def plot_scores(
@@ -76,42 +75,7 @@ def plot_scores(
     return ax
 
 
-def plot_checks(checks: Sequence[Record], ax: Any = None, **kwargs: Any) -> Any:
-    """Plot the level of each check.
-
-    Parameters
-    ----------
-    checks : sequence of mappings
-        With "code", "title" and "level".
-    ax : matplotlib Axes or None, default=None
-        Drawn on and returned; None creates a figure with pyplot.
-    **kwargs : dict
-        Passed to ``Axes.scatter``.
-
-    Examples
-    --------
-    >>> from matplotlib.figure import Figure
-    >>> from leavezero.report import plot_checks
-    >>> check = {"code": "LZ08", "title": "small classes", "level": "ok"}
-    >>> plot_checks([check], Figure().subplots()).get_yticklabels()[0].get_text()
-    'LZ08 small classes'
-    """
-    ax = _axes(ax)
-    levels = list(_LEVEL_COLORS)
-    positions = [levels.index(check["level"]) for check in checks]
-    colors = [COLORS[_LEVEL_COLORS[check["level"]]] for check in checks]
-    ax.scatter(positions, range(len(checks)), **({"c": colors, "s": 60} | kwargs))
-    labels = [plain_label(f"{check['code']} {check['title']}") for check in checks]
-    ax.set_yticks(range(len(checks)), labels)
-    ax.set_xticks(range(len(levels)), levels)
-    ax.set(xlim=(-0.5, len(levels) - 0.5), ylim=(len(checks) - 0.5, -0.5), axisbelow=True)
-    ax.grid(axis="y", linewidth=0.3)
-    return ax
-
-
-def plot_validation_set(
-    projection: Record, ax: Any = None, *, points: Record | None = None, **kwargs: Any
-) -> Any:
+def plot_validation_set(projection: Record, ax: Any = None, **kwargs: Any) -> Any:
     """Plot the density of the training data as color and that of the validation set as lines.
 
     Parameters
@@ -120,8 +84,6 @@ def plot_validation_set(
         "x_edges", "y_edges", and the shares of rows in each cell, "training" and "validation".
     ax : matplotlib Axes or None, default=None
         Drawn on and returned; None creates a figure with pyplot.
-    points : mapping or None, default=None
-        Single rows as pairs of coordinates, "training" and "validation".
     **kwargs : dict
         Passed to ``Axes.pcolormesh``.
 
@@ -142,9 +104,6 @@ def plot_validation_set(
     if validation.max() > validation.min():  # else there are no contour lines
         levels = validation.max() * np.array([0.1, 0.3, 0.5, 0.7, 0.9])
         ax.contour(*centers, validation, levels=levels, colors=COLORS["accent"], linewidths=1)
-    if points is not None:
-        for name, color in (("training", "training"), ("validation", "accent")):
-            ax.scatter(*np.transpose(points[name]), s=3, c=COLORS[color], zorder=3)
     ax.set(xlabel="first component", ylabel="second component")
     ax.set_title("color: training data, lines: validation set")
     return ax

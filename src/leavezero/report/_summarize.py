@@ -334,11 +334,11 @@ def _joined(head: str, items: list[str], tail: str, imports: set[str] | None) ->
 
 def _import(value: Any, imports: set[str]) -> bool:
     """Add the import of a class or function from the shortest module that has it, if any does."""
-    parts = (value.__module__ or "").split(".")
+    name, parts = value.__name__, (value.__module__ or "").split(".")
     for size in range(1, len(parts) + 1):
         module = ".".join(parts[:size])
-        if getattr(sys.modules.get(module), value.__name__, None) is value:
-            imports.add(f"from {module} import {value.__name__}")
+        if getattr(sys.modules.get(module), name, None) is value:
+            imports.add(f"from {module} import {name}")
             return True
     return False
 

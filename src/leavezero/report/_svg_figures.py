@@ -171,7 +171,7 @@ def page_figures(summary: Record) -> dict[str, list[str]]:
 
 def _plot_models(models: Sequence[Record], metric: str, baseline: float | None, ax: Any) -> None:
     """Plot scores with intervals, and a line at the score of the baseline."""
-    plot_scores([one | {"label": one["name"]} for one in models], metric, ax, labels="left")
+    plot_scores([{**one, "label": one["name"]} for one in models], metric, ax, labels="left")
     if baseline is not None:
         ax.axvline(baseline, color=COLORS["training"], linestyle="--", linewidth=1)
         label = f"baseline {format_number(baseline)}"
