@@ -6,7 +6,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
-from sklearn.kernel_ridge import KernelRidge
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR
 
 from leavezero.joint_fit import _joint_fit, find_joint_fit
@@ -111,25 +110,3 @@ def test_row_on_the_boundary(equals_plain_fits):
     """A decision value of exactly zero belongs to the second class, as LIBSVM counts votes."""
     X, y = np.array([[-1.0], [1.0]]), np.array([0, 1])
     equals_plain_fits([SVC(kernel="linear")], X, y, np.zeros((1, 1)))
-
-
-@pytest.mark.parametrize("kernel", ["rbf", "poly", "linear"])
-@pytest.mark.parametrize("n_targets", [0, 1, 2])
-def test_kernel_ridge(kernel, n_targets, equals_plain_fits):
-    """Kernel ridge, with one or several targets and weights."""
-    X, _, y, weights = make_data(0)
-    y = np.column_stack([y, -y])[:, :n_targets] if n_targets else y
-    estimators = [KernelRidge(alpha=alpha, kernel=kernel) for alpha in (0.1, 1.0, 10.0)]
-    equals_plain_fits(estimators, X, y, make_data(1)[0], weights, joint=(1e-9, 1e-9))
-
-
-def test_kernel_ridge_with_a_function(equals_plain_fits):
-    """A kernel that is a function with parameters, and sparse rows."""
-    X, _, y, _ = make_data(0)
-    estimators = [
-        KernelRidge(alpha=alpha, kernel=np.vdot, kernel_params=None) for alpha in (1.0, 2.0)
-    ]
-    equals_plain_fits(estimators, X, y, X, joint=(1e-9, 1e-9))
-    rows = sparse.csr_matrix(X)
-    estimators = [KernelRidge(alpha=alpha) for alpha in (1.0, 2.0)]
-    equals_plain_fits(estimators, rows, y, rows, joint=(1e-9, 1e-9))

@@ -5,7 +5,6 @@ from leavezero.joint_fit._joint_fit import JointFit, JointlyFitted, params_key
 from leavezero.joint_fit._joint_methods import find_joint_fit
 from leavezero.joint_fit._shared_kernel import (
     pair_coefs,
-    ridge_kernel,
     svm_decision_values,
     svm_gamma,
     svm_labels,
@@ -21,7 +20,6 @@ __all__ = [
     "member_values",
     "pair_coefs",
     "params_key",
-    "ridge_kernel",
     "svm_decision_values",
     "svm_gamma",
     "svm_labels",
