@@ -35,7 +35,7 @@ from leavezero.diagnostics._diagnostic_report import (
     measured,
     severity,
 )
-from leavezero.diagnostics._jensen_shannon import jensen_shannon_labels, random_rows
+from leavezero.diagnostics._jensen_shannon import divergence, random_rows
 from leavezero.diagnostics._risk_bound import risk_bound, vc_dimension
 
 MAX_DUPLICATES = 0.05  # share of rows
@@ -63,14 +63,14 @@ def check_label_distribution(inputs: CheckInputs) -> Check:
     if np.ndim(inputs.y) > 1:
         raise NotApplicableError("The target has several outputs.")
     p, q = inputs.target_proportions()
-    divergence = jensen_shannon_labels(p[None], q[None])
+    nats = divergence(p, q)
     # Expected value for two samples of the same distribution, to first order.
     expected = (len(p) - 1) / 8 * (1 / inputs.n_train + 1 / len(validation_set))
-    excess = max(0.0, divergence - expected)
+    excess = max(0.0, nats - expected)
     labels = "labels" if inputs.classes is not None else "targets (in ten bins)"
     message = (
         f"The Jensen-Shannon divergence between the {labels} of training data and validation set "
-        f"is {divergence:.4f} nats (0: same distribution, 0.69: no overlap)."
+        f"is {nats:.4f} nats (0: same distribution, 0.69: no overlap)."
     )
     return measured("LZ01", excess, message, _advice(inputs))
 
