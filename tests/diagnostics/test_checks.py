@@ -24,7 +24,6 @@ from leavezero.diagnostics import (
     CheckInputs,
     PermutationScores,
     run_checks,
-    severity,
 )
 
 CODES = [f"LZ{number:02}" for number in range(1, 14)]
@@ -86,7 +85,7 @@ def test_report_has_every_check_once_in_order():
 def test_worse_values_never_have_a_lower_level(code, values):
     order = {"ok": 0, "note": 1, "warning": 2}
     better, worse = sorted(values, reverse=THRESHOLDS[code].low_is_bad)
-    assert order[severity(code, better)] <= order[severity(code, worse)]
+    assert order[THRESHOLDS[code].level(better)] <= order[THRESHOLDS[code].level(worse)]
 
 
 def test_label_distribution_counts_labels_and_weights():

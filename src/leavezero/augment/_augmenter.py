@@ -605,22 +605,7 @@ def _check_weights(sample_weight: AnyArray | None, n_rows: int, owner: str) -> F
 
 
 def takes_unlabeled(estimator: Any) -> bool:
-    """Return True if an estimator can be fitted to rows without a label.
-
-    Parameters
-    ----------
-    estimator : estimator
-        A semi-supervised estimator of scikit-learn, one with a parameter ``unlabeled``, or any
-        other.
-
-    Examples
-    --------
-    >>> from sklearn.semi_supervised import LabelSpreading
-    >>> from sklearn.svm import SVC
-    >>> from leavezero.augment import takes_unlabeled
-    >>> takes_unlabeled(LabelSpreading()), takes_unlabeled(SVC())
-    (True, False)
-    """
+    """Return True if an estimator can be fitted to rows without a label."""
     return isinstance(estimator, _SEMI_SUPERVISED) or hasattr(estimator, "unlabeled")
 
 
