@@ -52,7 +52,6 @@ class AddsOneClass:
         (LabelInvariantMixup(), X, None, "requires y to be passed"),
         (LabelInvariantMixup(), X[:3], Y, "inconsistent numbers of samples"),
         (GaussianMixtureAugmenter(max_components=0), X, Y, "max_components .* positive int"),
-        (CopulaAugmenter(margins="rough"), X, Y, 'must be "smooth" or "empirical"'),
         (NeighborMixup(n_neighbors=0), X, Y, "n_neighbors of NeighborMixup must be a positive"),
         (TextAugmenter(alpha=0), ["a"], [0], "alpha of TextAugmenter must be a positive"),
         (TextAugmenter(dropout=1), ["a"], [0], r"dropout of TextAugmenter must be in \[0, 1\)"),

@@ -43,7 +43,6 @@ TABLES = [
     NeighborMixup(),
     NeighborMixup(n_neighbors=3),
     CopulaAugmenter(),
-    CopulaAugmenter("empirical"),
     GaussianAugmenter(),
     GaussianMixtureAugmenter(random_state=0),
     OrthogonalTransform(),

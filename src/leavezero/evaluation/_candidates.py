@@ -114,18 +114,13 @@ def _value_key(value: Any) -> tuple[int, Any, str]:
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """A candidate to fit and score, and its row in ``cv_results_``.
-
-    A later trial with the same row replaces the earlier one.
-    """
+    """A candidate to fit and score, and its row in ``cv_results_``."""
 
     candidate: Candidate
     row: int
     training_rows: Ints | None = field(default=None, repr=False)  # None: all
     may_win: bool = True  # False: fitted with fewer resources than the returned model must have
     iteration: int = 0  # of successive halving
-    n_passes: int | None = None  # of partial_fit over the data; None: one call of fit
-    model: Any = field(default=None, repr=False)  # that the next pass continues
     columns: Mapping[str, Any] = field(default_factory=dict)  # further columns of cv_results_
 
 

@@ -204,21 +204,18 @@ def evaluate(
     stopped = False
     try:
         while not stopped and not _is_spent(limits) and (trials := strategy.ask()):
-            finished: dict[int, CandidateResult] = {}
             planned = plan_tasks(trials, run.seed)
             tasks += [_joint_task(task) for task in planned]
             for result in _round_results(run, planned, n_jobs, limits, checkpoint):
-                is_new_fit = result.trial.model is None and not result.from_checkpoint
-                n_fits += is_new_fit and result.was_started
+                n_fits += result.was_started and not result.from_checkpoint
                 models.add(result)
-                row = result.trial.row
-                finished[row], table[row] = result, replace(result, model=None)
+                table[result.trial.row] = replace(result, model=None)
                 stopped = on_result(result)
                 if stopped:
                     break
             if not stopped:
                 table = {r.trial.row: r for r in _with_scores(run, list(table.values()))}
-                strategy.tell([_with_model(table, finished[trial.row]) for trial in trials])
+                strategy.tell([table[trial.row] for trial in trials])
     except KeyboardInterrupt as caught:
         interrupt = caught
     results = sorted(_with_scores(run, list(table.values())), key=lambda r: r.trial.row)
@@ -234,10 +231,6 @@ def _with_scores(run: Run, results: list[CandidateResult]) -> list[CandidateResu
     ]
 
 
-def _with_model(table: Mapping[int, CandidateResult], result: CandidateResult) -> CandidateResult:
-    return replace(table[result.trial.row], model=result.model)
-
-
 def _is_spent(limits: Limits | None) -> bool:
     return limits is not None and limits.spent()
 
@@ -248,8 +241,7 @@ def plan_tasks(trials: Sequence[Trial], seed: int) -> list[Task]:
     methods: dict[Any, JointFit] = {}
     for at, trial in enumerate(sorted(trials, key=lambda trial: trial.candidate.key)):
         estimator = trial.candidate.make_estimator(seed)
-        is_whole_fit = trial.training_rows is None and trial.n_passes is None
-        joint = find_joint_fit(estimator) if is_whole_fit else None
+        joint = find_joint_fit(estimator) if trial.training_rows is None else None
         if joint is None or modifies_input(estimator):
             groups["single", at] = [(trial, 0)]
             continue
@@ -416,27 +408,13 @@ def _evaluate_trial(run: Run, trial: Trial) -> CandidateResult:
     started = time.perf_counter()
     with limited_threads():
         try:
-            model = _fit_trial(run, trial)
+            model = fit_candidate(run, trial.candidate, trial.training_rows)
         except Exception:
             if run.error_score == "raise":
                 raise
             seconds = time.perf_counter() - started
             return CandidateResult(trial, {}, {}, seconds, 0.0, error=traceback.format_exc())
         return _scored(run, trial, model, time.perf_counter() - started)
-
-
-def _fit_trial(run: Run, trial: Trial) -> Any:
-    if trial.n_passes is None:
-        return fit_candidate(run, trial.candidate, trial.training_rows)
-    X, y, params = _training_data(run, trial.candidate, trial.training_rows)
-    model = trial.model
-    if model is None:
-        model = trial.candidate.make_estimator(run.seed)
-        if run.replicates.classes is not None:
-            params["classes"] = run.replicates.classes
-    X, y = copied_if_modified(model, X, y)
-    model.partial_fit(X, y, **params)
-    return model
 
 
 def fit_candidate(run: Run, candidate: Candidate, rows: Ints | None = None) -> Any:
@@ -647,7 +625,7 @@ class ModelStore:
     def add(self, result: CandidateResult) -> None:
         """Store the model of a result, if it may be needed."""
         trial, model = result.trial, result.model
-        if self._keep == "none" or model is None or not (trial.may_win or trial.n_passes is None):
+        if self._keep == "none" or model is None:
             return
         entry = (model, result.provisional)
         if self._keep == "best":

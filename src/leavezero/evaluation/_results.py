@@ -188,9 +188,8 @@ def _selectable_rows(results: Sequence[CandidateResult]) -> list[int]:
     able = [row for row in scored if results[row].trial.may_win]
     if able:
         return able
-    whole = [row for row in scored if results[row].trial.n_passes is None]
-    last = max((results[row].trial.iteration for row in whole), default=0)
-    return [row for row in whole if results[row].trial.iteration == last]
+    last = max((results[row].trial.iteration for row in scored), default=0)
+    return [row for row in scored if results[row].trial.iteration == last]
 
 
 def _ranking(run: Run, results: Sequence[CandidateResult], shifts: Floats) -> Ranking:
