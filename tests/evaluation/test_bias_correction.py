@@ -22,8 +22,8 @@ from leavezero import (
 )
 from leavezero.augment import FunctionAugmenter
 from leavezero.evaluation import _bias_correction as bias_correction
-from leavezero.evaluation import combine, resolve_metric
-from leavezero.evaluation._bias_correction import PairedScores, distances, interpolate_bias
+from leavezero.evaluation._bias_correction import PairedScores, combine, distances, interpolate_bias
+from leavezero.evaluation._scoring import resolve_metric
 from leavezero.semi_supervised import SMIRClassifier
 
 ACCURACY = resolve_metric("accuracy", "test")

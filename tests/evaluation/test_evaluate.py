@@ -27,10 +27,9 @@ from leavezero.evaluation import (
     _evaluate,
     evaluate,
     fit_candidate,
-    resolve_metric,
-    score_loo,
 )
-from leavezero.evaluation._evaluate import evaluate_task, plan_tasks
+from leavezero.evaluation._evaluate import evaluate_task, plan_tasks, score_loo
+from leavezero.evaluation._scoring import resolve_metric
 from leavezero.leave_one_out import leave_one_out_predict
 
 KERNELS = [{"C": C, "gamma": gamma} for C in (1, 10, 100) for gamma in (0.1, 1.0)]

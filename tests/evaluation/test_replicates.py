@@ -9,8 +9,8 @@ from leavezero import (
     LabelInvariantMixup,
 )
 from leavezero._random import seed_sequence
-from leavezero.evaluation import replicate_size, sample_replicates
-from leavezero.evaluation._replicates import MAX_AUTO_ROWS, MAX_ROWS
+from leavezero.evaluation import sample_replicates
+from leavezero.evaluation._replicates import MAX_AUTO_ROWS, MAX_ROWS, replicate_size
 
 
 def sample(augmenter, X, y, n_replicates=3, **options):

@@ -40,16 +40,7 @@ class Candidate:
 
 
 class CandidateFactory:
-    """Makes candidates from parameters; equal parameters give the same object.
-
-    Examples
-    --------
-    >>> from sklearn.svm import SVC
-    >>> factory = CandidateFactory("a search")
-    >>> first = factory.candidate(SVC(), {"C": 10})
-    >>> factory.candidate(SVC(), {"C": 10}) is first
-    True
-    """
+    """Makes candidates from parameters; equal parameters give the same object."""
 
     def __init__(self, owner: str) -> None:
         self._owner = owner

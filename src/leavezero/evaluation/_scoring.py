@@ -113,13 +113,7 @@ class Scoring:
 
 
 def resolve_scoring(scoring: Any, owner: str) -> Scoring:
-    """Return the metrics named by ``scoring``: None, a name, a callable, a list or a dict.
-
-    Examples
-    --------
-    >>> list(resolve_scoring(["accuracy", "roc_auc"], "a search").metrics)
-    ['accuracy', 'roc_auc']
-    """
+    """Return the metrics named by ``scoring``: None, a name, a callable, a list or a dict."""
     if isinstance(scoring, list | tuple | set):
         names = sorted(scoring) if isinstance(scoring, set) else list(scoring)
         if not names or len(set(names)) < len(names) or not all(isinstance(n, str) for n in names):
@@ -273,14 +267,7 @@ def predict_in_blocks(method: Any, X: Table) -> Any:
 
 
 def modifies_input(model: Any) -> bool:
-    """Return True if a parameter such as ``copy_X=False`` allows the model to change its input.
-
-    Examples
-    --------
-    >>> from sklearn.linear_model import Ridge
-    >>> modifies_input(Ridge(copy_X=False)), modifies_input(Ridge())
-    (True, False)
-    """
+    """Return True if a parameter such as ``copy_X=False`` allows the model to change its input."""
     if isinstance(model, list | tuple):  # steps of a pipeline
         return any(modifies_input(part) for part in model)
     if not hasattr(model, "get_params"):
@@ -397,13 +384,7 @@ def common_metric(run: "Run", results: "Sequence[CandidateResult]", name: str) -
 
 
 def rounded(score: float) -> float:
-    """Return a score with 12 digits, so that equal proportions tie.
-
-    Examples
-    --------
-    >>> rounded(0.1 + 0.2) == rounded(0.3)
-    True
-    """
+    """Return a score with 12 digits, so that equal proportions tie."""
     return float(f"{score:.12g}")
 
 
