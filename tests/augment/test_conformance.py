@@ -16,7 +16,6 @@ from leavezero.augment import (
     LabelInvariantMixup,
     NeighborMixup,
     OrthogonalTransform,
-    ResamplerAugmenter,
     TextAugmenter,
 )
 from leavezero.testing import check_augmenter
@@ -28,14 +27,6 @@ def jitter(X, y, n_samples, rng):
     """Add noise to training rows."""
     rows = np.sort(rng.integers(len(y), size=n_samples))
     return (X[rows] + 0.1 * rng.normal(size=(n_samples, X.shape[1]))).astype(X.dtype), y[rows]
-
-
-class Wiggler:
-    """A third-party over-sampler without parameters."""
-
-    def fit_resample(self, X, y):
-        moved = X + np.random.default_rng(0).normal(size=X.shape).astype(X.dtype)
-        return np.vstack([X, moved]), np.append(y, y)
 
 
 TABLES = [
@@ -83,18 +74,6 @@ def small_classes(rng):
 )
 def test_composed_augmenters_conform(augmenter, rng):
     check_augmenter(augmenter, small_classes(rng))
-
-
-def test_over_samplers_conform(rng):
-    """An over-sampler without a seed: the order of its rows depends on the seed."""
-    check_augmenter(ResamplerAugmenter(Wiggler()), small_classes(rng))
-
-
-@pytest.mark.parametrize("name", ["SMOTE", "ADASYN"])
-def test_over_samplers_of_imbalanced_learn_conform(name, rng):
-    over_sampling = pytest.importorskip("imblearn.over_sampling", reason="imbalanced-learn")
-    resampler = getattr(over_sampling, name)()
-    check_augmenter(ResamplerAugmenter(resampler), small_classes(rng))
 
 
 def test_images_conform(rng):

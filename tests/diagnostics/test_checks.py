@@ -323,9 +323,3 @@ def test_one_row_per_class_gets_a_report():
         mixup.fit(X, y)
     report = run_checks(CheckInputs(X, y, y, mixup.sample(4, 0), mixup))
     assert report["LZ08"].level == "warning"
-
-
-def test_validation_set_with_other_columns_is_an_error():
-    inputs = make_inputs()
-    with pytest.raises(ValueError, match=r"rows of the same shape, got \(3,\) and \(2,\)"):
-        replace(inputs, validation_set=ValidationSet(np.zeros((4, 2)), np.zeros(4)))

@@ -22,7 +22,6 @@ from leavezero.augment._union import AugmenterUnion
 from leavezero.augment._user_defined import (
     FixedValidationSet,
     FunctionAugmenter,
-    ResamplerAugmenter,
 )
 
 __all__ = [
@@ -44,7 +43,6 @@ __all__ = [
     "NeighborMixup",
     "OrthogonalTransform",
     "PseudoLabeled",
-    "ResamplerAugmenter",
     "TableAugmenter",
     "TextAugmenter",
     "ValidationSet",

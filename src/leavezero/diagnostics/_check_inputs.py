@@ -73,16 +73,6 @@ class CheckInputs:
     seed: int = 0
     permutation: PermutationScores | None = None  # if requested
 
-    def __post_init__(self) -> None:
-        if self.validation_set is None:
-            return
-        shape, shape_val = (tuple(np.shape(X)[1:]) for X in (self.X, self.validation_set.X))
-        if shape != shape_val:
-            raise ValueError(
-                "X and validation_set of CheckInputs must have rows of the same shape, got "
-                f"{shape} and {shape_val}."
-            )
-
     @property
     def n_train(self) -> int:
         """The number of training rows."""

@@ -86,11 +86,6 @@ class Run:
         """Return a metric; a callable that returns a dict has one entry for all its names."""
         return self.metrics.get(name) or self.metrics[SINGLE]
 
-    def __sizeof__(self) -> int:
-        """Return the approximate size in bytes; Dask scatters large objects once."""
-        tables = (self.X, self.y, self.replicates.rows.X)
-        return object.__sizeof__(self) + sum(8 * int(np.prod(np.shape(one))) for one in tables)
-
 
 @dataclass(frozen=True, eq=False)
 class LOOScores:
@@ -150,24 +145,10 @@ class Task:
 
 @dataclass(frozen=True)
 class JointTask:
-    """Candidates that were fitted in one task.
+    """Candidates that were fitted in one task."""
 
-    Parameters
-    ----------
-    candidates : tuple of int
-        Their rows in ``cv_results_``.
-    method : str or None
-        The joint-fit method that shared their work; None for a single plain fit.
-
-    Examples
-    --------
-    >>> from leavezero.evaluation import JointTask
-    >>> JointTask((0, 2), "boosting").candidates
-    (0, 2)
-    """
-
-    candidates: tuple[int, ...]
-    method: str | None = None
+    candidates: tuple[int, ...]  # their rows in ``cv_results_``
+    method: str | None = None  # the joint fit that shared their work; None for a single plain fit
 
 
 @dataclass(frozen=True, eq=False)
