@@ -51,11 +51,12 @@ def test_classifiers(seed, kernel, penalties, n_classes, shape, break_ties, weig
     models = [SVC(C=C, class_weight=class_weight, **kernel, **params) for C in penalties]
     method, _ = find_joint_fit(models[0])
     fitted = method.fit(models, X, y, weights if weighted else None)
-    for model, by_method in zip(models, method.predict(fitted, X_val), strict=True):
+    found = [method.predict(fitted, X_val, name) for name in ("decision_function", "predict")]
+    for model, decision, labels in zip(models, *found, strict=True):
         values = model.decision_function(X_val)
-        np.testing.assert_allclose(by_method["decision_function"], values, rtol=1e-6, atol=1e-6)
+        np.testing.assert_allclose(decision, values, rtol=1e-6, atol=1e-6)
         clear = np.abs(values).reshape(len(X_val), -1).min(axis=1) > 1e-9
-        np.testing.assert_array_equal(by_method["predict"][clear], model.predict(X_val)[clear])
+        np.testing.assert_array_equal(labels[clear], model.predict(X_val)[clear])
 
 
 @pytest.mark.parametrize("kind", [SVR, NuSVR])
@@ -95,7 +96,7 @@ def test_sparse_and_dense():
     """Sparse rows for models that were fitted to dense ones are left to each model."""
     X, y, _, _ = make_data(0)
     method, _ = find_joint_fit(SVC())
-    assert method.predict(method.fit([SVC()], X, y), sparse.csr_matrix(X)) is None
+    assert method.predict(method.fit([SVC()], X, y), sparse.csr_matrix(X), "predict") is None
 
 
 @pytest.mark.parametrize("shift", [0.0, 1e3])

@@ -8,7 +8,7 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +42,8 @@ JOINT_CELLS = 2**26  # predictions of jointly fitted models that are in memory a
 STORE_BYTES = 2**26  # pickled models in memory; further ones are stored on disk
 
 _log = logging.getLogger("leavezero")
+
+KnownPredictions = Callable[[str], AnyArray | None]  # by method; None: the model predicts
 
 
 @dataclass(frozen=True, eq=False)
@@ -353,20 +355,26 @@ def _jointly_scored(
         ]
 
 
-def _joint_predictions(
-    run: Run, method: JointFit, fitted: JointlyFitted
-) -> Sequence[Mapping[str, AnyArray] | None]:
-    """Return the predictions on the validation set where the joint method has them."""
-    none = [None] * len(fitted.models)
+def _joint_predictions(run: Run, method: JointFit, fitted: JointlyFitted) -> list[KnownPredictions]:
+    """Return for each model a function of its predictions on the validation set by method."""
     width = 1 if run.replicates.classes is None else len(run.replicates.classes)
-    n_cells = len(fitted.models) * len(run.replicates.rows) * width
-    if not run.use_validation_set or n_cells > JOINT_CELLS:
-        return none
-    try:
-        return method.predict(fitted, run.replicates.rows.X) or none
-    except Exception:  # the model that cannot predict is reported when it is scored alone
-        _log.debug("Joint predictions of %s failed.", method.name, exc_info=True)
-        return none
+    is_large = len(fitted.models) * len(run.replicates.rows) * width > JOINT_CELLS
+
+    @cache
+    def compute(name: str) -> Sequence[AnyArray | None]:
+        none = [None] * len(fitted.models)
+        if is_large or not hasattr(fitted.models[0], name):
+            return none
+        try:
+            return method.predict(fitted, run.replicates.rows.X, name) or none
+        except Exception:  # the model that cannot predict is reported when it is scored alone
+            _log.debug("Joint predictions of %s failed.", method.name, exc_info=True)
+            return none
+
+    def predictions(at: int, name: str) -> AnyArray | None:
+        return compute(name)[at]
+
+    return [partial(predictions, at) for at in range(len(fitted.models))]
 
 
 def _joint_loo(run: Run, task: Task, models: list[Any]) -> Sequence[LOOPredictions | None]:
@@ -428,7 +436,7 @@ def _scored(
     trial: Trial,
     model: Any,
     fit_time: float,
-    known: Mapping[str, AnyArray] | None = None,
+    known: KnownPredictions = lambda method: None,
     loo_predictions: LOOPredictions | None = None,
     shared_time: float = 0.0,
 ) -> CandidateResult:
@@ -463,7 +471,7 @@ def score_on(
     model: Any,
     replicates: Replicates,
     metrics: Mapping[str, Metric],
-    known: Mapping[str, AnyArray] | None = None,
+    known: KnownPredictions = lambda method: None,
 ) -> tuple[dict[str, MetricScores], dict[str, str]]:
     """Return the scores by each metric, and the tracebacks of those that failed."""
     scores: dict[str, MetricScores] = {}

@@ -182,13 +182,13 @@ class CachedPredictions:
         self,
         model: Any,
         X: Table,
-        known: Mapping[str, AnyArray] | None = None,
+        known: Callable[[str], AnyArray | None] = lambda method: None,
         classes: AnyArray | None = None,
     ) -> None:
         self.model = model
         self.computed: dict[str, AnyArray] = {}  # by method
         self._X = X
-        self._known = {} if known is None else known
+        self._known = known  # predictions of a method, if they were computed elsewhere
         self._classes = classes
 
     def __getattr__(self, name: str) -> Any:
@@ -210,7 +210,7 @@ class CachedPredictions:
     def all_rows(self, method: str) -> AnyArray:
         """Return the predictions of one method for all rows."""
         if method not in self.computed:
-            values = self._known.get(method)
+            values = self._known(method)
             if values is None:
                 values = predict_in_blocks(getattr(self.model, method), self._X)
             self.computed[method] = self._expanded(method, values)
@@ -229,7 +229,7 @@ class LOOCache(CachedPredictions):
     def __init__(
         self, model: Any, predictions: Mapping[str, AnyArray], classes: AnyArray | None = None
     ) -> None:
-        super().__init__(model, None, predictions, classes)
+        super().__init__(model, None, predictions.get, classes)
         self.computed = {name: self._expanded(name, predictions[name]) for name in predictions}
 
     def __getattr__(self, name: str) -> Any:

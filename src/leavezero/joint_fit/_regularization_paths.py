@@ -1,7 +1,7 @@
 """Models along their penalty: ridge, lasso and elastic net, and SMIR."""
 
 import warnings
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from numbers import Real
 from typing import Any
 
@@ -15,6 +15,7 @@ from leavezero._typing import AnyArray, Floats, Table
 from leavezero.joint_fit._joint_fit import (
     JointFit,
     JointlyFitted,
+    Predictions,
     copy_fitted_attributes,
     fit_plainly,
     params_key,
@@ -93,14 +94,13 @@ class SMIRPath(JointFit):
             raise ValueError("SMIRClassifier.fit takes no sample_weight.")
         return JointlyFitted(fit_many(estimators, X, y))
 
-    def predict(self, fitted: JointlyFitted, X: Table) -> list[Mapping[str, AnyArray]]:
-        """Return labels and probabilities; the kernel is computed once."""
-        return [
-            {"predict": model.classes_[values.argmax(axis=1)], "predict_proba": values}
-            for model, values in zip(
-                fitted.models, predict_proba_many(fitted.models, X), strict=True
-            )
-        ]
+    def predict(self, fitted: JointlyFitted, X: Table, method: str) -> Predictions | None:
+        """Return labels or probabilities; the kernel is computed once."""
+        probabilities = predict_proba_many(fitted.models, X)
+        if method == "predict_proba":
+            return probabilities
+        pairs = zip(fitted.models, probabilities, strict=True)
+        return [model.classes_[values.argmax(axis=1)] for model, values in pairs]
 
 
 def _follow_path(first: Any, others: list[Any], X: Table, y: AnyArray, sample_weight: Any) -> None:

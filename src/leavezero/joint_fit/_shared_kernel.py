@@ -1,6 +1,6 @@
 """One kernel between new rows and training rows, for all models with the same kernel parameters."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from itertools import combinations
 from typing import Any
 
@@ -14,7 +14,8 @@ from leavezero._typing import AnyArray, Floats, Table
 from leavezero.joint_fit._joint_fit import (
     JointFit,
     JointlyFitted,
-    lazy_predictions_in_blocks,
+    Predictions,
+    predict_in_blocks,
 )
 
 KERNEL_PARAMS = {
@@ -50,9 +51,11 @@ class SharedKernel(JointFit):
         models = super().fit(estimators, X, y, sample_weight).models
         return JointlyFitted(models, shared=svm_gamma(models[0], X))
 
-    def predict(self, fitted: JointlyFitted, X: Table) -> list[Mapping[str, AnyArray]] | None:
+    def predict(self, fitted: JointlyFitted, X: Table, method: str) -> Predictions | None:
         """Return labels and decision values, or predictions, from one kernel."""
         models = fitted.models
+        if method not in ("predict", "decision_function"):
+            return None
         vectors, coefs = _support(models)
         sparse_rows = sparse.issparse(X)
         if not vectors.shape[0] or sparse.issparse(vectors) != sparse_rows:
@@ -70,7 +73,7 @@ class SharedKernel(JointFit):
             vectors = vectors - shift
         weights = np.asarray(vectors.T @ coefs) if kernel == "linear" else None
 
-        def predict_block(method: str, block: Table) -> list[AnyArray]:
+        def predict_block(block: Table) -> list[AnyArray]:
             rows = check_array(block, accept_sparse="csr", dtype=np.float64)
             if weights is not None:
                 scores = rows @ weights
@@ -83,8 +86,7 @@ class SharedKernel(JointFit):
             decide = svm_labels if method == "predict" else svm_decision_values
             return [decide(model, part) for model, part in zip(models, parts, strict=True)]
 
-        methods = ("predict", "decision_function") if classifier else ("predict",)
-        return lazy_predictions_in_blocks(len(models), methods, predict_block, X, sum(coefs.shape))
+        return predict_in_blocks(predict_block, X, sum(coefs.shape))
 
 
 def svm_gamma(model: Any, X: Table) -> float | None:
