@@ -40,6 +40,10 @@ def test_size_of_a_replicate(size, n_replicates, n_samples, expected):
     assert replicate_size(size, n_replicates, n_samples, "test") == expected
 
 
+def test_many_columns_limit_the_size_to_that_of_the_training_data():
+    assert replicate_size("auto", 10, 300, "test", n_columns=20_000) == 30
+
+
 @pytest.mark.parametrize("size", [0, -1, 0.0, np.inf, np.nan, True, "all", None])
 def test_invalid_size(size):
     with pytest.raises(ValueError, match="validation_size of test must be"):

@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from numbers import Number
 from typing import TYPE_CHECKING, Any, Protocol
 
-import joblib
 import numpy as np
 from sklearn.base import clone
 
 from leavezero._random import with_seed
 from leavezero._typing import Ints, Params
+from leavezero.joint_fit import value_digest
 
 if TYPE_CHECKING:
     from leavezero.evaluation._evaluate import CandidateResult
@@ -97,10 +97,9 @@ def _value_key(value: Any) -> tuple[int, Any, str]:
         return (0, value, type(value).__name__)
     if isinstance(value, str):
         return (1, value, "")
-    try:
-        return (2, joblib.hash(value), "")
-    except Exception:  # pickle raises anything; a value without a digest equals only itself
-        return (3, f"{value!r} {id(value)}", "")
+    digest = value_digest(value)
+    # A value without a digest equals only itself.
+    return (3, f"{value!r} {id(value)}", "") if digest is None else (2, digest, "")
 
 
 @dataclass(frozen=True, eq=False)

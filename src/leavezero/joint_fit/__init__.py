@@ -1,7 +1,7 @@
 """Work that candidates of a search share."""
 
 from leavezero.joint_fit._ensemble_prefix import FORESTS, member_values
-from leavezero.joint_fit._joint_fit import JointFit, JointlyFitted, params_key
+from leavezero.joint_fit._joint_fit import JointFit, JointlyFitted, params_key, value_digest
 from leavezero.joint_fit._joint_methods import find_joint_fit
 from leavezero.joint_fit._shared_kernel import (
     pair_coefs,
@@ -23,4 +23,5 @@ __all__ = [
     "svm_decision_values",
     "svm_gamma",
     "svm_labels",
+    "value_digest",
 ]
