@@ -90,12 +90,11 @@ class ValidationSet:
 
     def take(self, rows: slice | Ints) -> "ValidationSet":
         """Return some rows."""
-        return ValidationSet(take_rows(self.X, rows), **self._fields(rows))
-
-    def take_labels(self, rows: slice | Ints) -> "ValidationSet":
-        """Return some rows without their features: X is replaced by y."""
-        fields = self._fields(rows)
-        return ValidationSet(fields["y"], **fields)
+        taken: dict[str, Any] = {"X": take_rows(self.X, rows)}
+        for name, value in vars(self).items():
+            if name != "X":
+                taken[name] = None if value is None else value[rows]
+        return ValidationSet(**taken)
 
     def source_means(self, values: AnyArray) -> Floats:
         """Return for each row the mean of a training-row value over its source rows; 1 if none."""
@@ -106,11 +105,6 @@ class ValidationSet:
         count = used.sum(axis=1)
         means = np.where(used, sources, 0.0).sum(axis=1) / np.maximum(count, 1)
         return np.where(count > 0, means, 1.0)
-
-    def _fields(self, rows: slice | Ints) -> dict[str, Any]:
-        """Return some rows of all fields except X."""
-        fields = {name: value for name, value in vars(self).items() if name != "X"}
-        return {name: None if value is None else value[rows] for name, value in fields.items()}
 
     @staticmethod
     def concatenate(parts: "Sequence[ValidationSet]") -> "ValidationSet":
@@ -605,22 +599,7 @@ def _check_weights(sample_weight: AnyArray | None, n_rows: int, owner: str) -> F
 
 
 def takes_unlabeled(estimator: Any) -> bool:
-    """Return True if an estimator can be fitted to rows without a label.
-
-    Parameters
-    ----------
-    estimator : estimator
-        A semi-supervised estimator of scikit-learn, one with a parameter ``unlabeled``, or any
-        other.
-
-    Examples
-    --------
-    >>> from sklearn.semi_supervised import LabelSpreading
-    >>> from sklearn.svm import SVC
-    >>> from leavezero.augment import takes_unlabeled
-    >>> takes_unlabeled(LabelSpreading()), takes_unlabeled(SVC())
-    (True, False)
-    """
+    """Return True if an estimator can be fitted to rows without a label."""
     return isinstance(estimator, _SEMI_SUPERVISED) or hasattr(estimator, "unlabeled")
 
 

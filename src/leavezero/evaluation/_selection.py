@@ -1,7 +1,7 @@
 """Which candidate is selected, how clearly, and the resampling behind the intervals."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from numbers import Real
 from typing import Any, Literal, Protocol
@@ -24,36 +24,16 @@ CHUNK_CELLS = 2**18
 ResampledUnits = Literal["training rows", "validation rows", "generated rows"]
 
 # The direction that makes a model simpler, by the last part of a parameter's name.
-SIMPLER: dict[str, str] = {
-    "C": "low",
-    "alpha": "high",
-    "ccp_alpha": "high",
-    "degree": "low",
-    "epsilon": "high",
-    "gamma": "low",
-    "hidden_layer_sizes": "low",
-    "k": "low",
-    "l2_regularization": "high",
-    "learning_rate": "low",
-    "max_depth": "low",
-    "max_features": "low",
-    "max_iter": "low",
-    "max_leaf_nodes": "low",
-    "min_child_samples": "high",
-    "min_child_weight": "high",
-    "min_impurity_decrease": "high",
-    "min_samples_leaf": "high",
-    "min_samples_split": "high",
-    "n_components": "low",
-    "n_estimators": "low",
-    "n_neighbors": "high",
-    "num_leaves": "low",
-    "radius": "high",
-    "reg_alpha": "high",
-    "reg_lambda": "high",
-    "reg_param": "high",
-    "var_smoothing": "high",
-}
+_LOW = """
+    C degree gamma hidden_layer_sizes k learning_rate max_depth max_features max_iter
+    max_leaf_nodes n_components n_estimators num_leaves
+"""
+_HIGH = """
+    alpha ccp_alpha epsilon l2_regularization min_child_samples min_child_weight
+    min_impurity_decrease min_samples_leaf min_samples_split n_neighbors radius reg_alpha
+    reg_lambda reg_param var_smoothing
+"""
+SIMPLER = dict.fromkeys(_LOW.split(), "low") | dict.fromkeys(_HIGH.split(), "high")
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,10 +71,6 @@ class Resamples:
     def of(self, rows: Sequence[int]) -> "Resamples":
         """Return the scores of some candidates."""
         return Resamples(self.drawn[rows], self.left_out[rows])
-
-    def shifted(self, by: Floats) -> "Resamples":
-        """Return the scores with a shift added to each candidate."""
-        return Resamples(self.drawn + by[:, None], self.left_out + by[:, None])
 
     def interval(self) -> tuple[Floats, Floats]:
         """Return the ends of the 95 % interval of each candidate."""
@@ -216,27 +192,6 @@ class Ranking:
     def first_of(self, rows: Any) -> int:
         """Return the first of some candidates in canonical order."""
         return int(min(rows, key=lambda row: self.keys[row]))
-
-    def subset(self, rows: Sequence[int], scores: Floats) -> "Ranking":
-        """Return the ranking of some candidates with other scores."""
-        units = self.row_scores
-        return Ranking(
-            scores,
-            self.replicates[rows],
-            [self.params[row] for row in rows],
-            [self.keys[row] for row in rows],
-            replace(units, values=units.values[rows], shift=units.shift[rows]),
-        )
-
-    def shifted(self, by: Floats) -> "Ranking":
-        """Return the ranking with a shift added to each candidate's score."""
-        units = replace(self.row_scores, shift=self.row_scores.shift + by)
-        return replace(
-            self,
-            scores=self.scores + by,
-            replicates=self.replicates + by[:, None],
-            row_scores=units,
-        )
 
     def within(self, distance: Floats | float) -> list[int]:
         """Return the candidates at most this much below the best, best first."""
