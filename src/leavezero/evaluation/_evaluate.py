@@ -537,7 +537,7 @@ def fit_candidate(
     model = candidate.make_estimator(run.seed)
     X, y = copied_if_modified(model, X, y)
     targets = () if y is None else (y,)
-    if context is None and getattr(model, "_skl_callbacks", ()):
+    if context is None and getattr(model, "_skl_callbacks", None):
         model.set_callbacks()
     with nullcontext() if context is None else context.propagate_callback_context(model):
         model.fit(X, *targets, **params)
