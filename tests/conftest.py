@@ -1,10 +1,15 @@
 """Data that many tests use, and how hypothesis searches."""
 
+import os
+
 import numpy as np
 import pytest
 from hypothesis import settings
 from sklearn.datasets import load_iris, make_classification
 from threadpoolctl import threadpool_limits
+
+# Tests start many processes, whose imports take a third of the time if bytecode is cached.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # Threads of BLAS wait for one another when several tests share the cores; fits use one anyway.
 threadpool_limits(limits=1)

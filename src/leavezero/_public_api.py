@@ -3,13 +3,11 @@
 from leavezero._version import __version__
 from leavezero.augment import (
     AugmenterUnion,
-    BiasCorrected,
     CopulaAugmenter,
     FixedValidationSet,
     GaussianMixtureAugmenter,
     LabelInvariantMixup,
     PseudoLabeled,
-    SoftLabeled,
     ValidationSet,
 )
 from leavezero.diagnostics import DiagnosticReport, risk_bound
@@ -32,7 +30,6 @@ from leavezero.semi_supervised import SMIRClassifier
 
 __all__ = [
     "AugmenterUnion",
-    "BiasCorrected",
     "CandidateSearchLZO",
     "Checkpoint",
     "CopulaAugmenter",
@@ -49,7 +46,6 @@ __all__ = [
     "RandomizedSearchLZO",
     "SMIRClassifier",
     "Selection",
-    "SoftLabeled",
     "ValidationSet",
     "__version__",
     "leave_one_out_predict",

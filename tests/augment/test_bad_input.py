@@ -20,7 +20,6 @@ from leavezero.augment import (
     NeighborMixup,
     OrthogonalTransform,
     ResamplerAugmenter,
-    SoftLabeled,
     TextAugmenter,
     ValidationSet,
 )
@@ -61,24 +60,10 @@ class AddsOneClass:
         (AugmenterUnion([]), X, Y, "augmenters of AugmenterUnion must be a list with at least one"),
         (AugmenterPipeline([]), X, Y, "augmenters of AugmenterPipeline must be a list"),
         (
-            DensityRatioWeighted(LabelInvariantMixup(), n_folds=0),
-            X,
-            Y,
-            "n_folds of DensityRatioWeighted must be",
-        ),
-        (
             DensityRatioWeighted(LabelInvariantMixup()),
             X,
             X[:, 0],
             "requires one column of classes",
-        ),
-        (SoftLabeled(LabelInvariantMixup(), n_folds=1), X, Y, "n_folds of SoftLabeled"),
-        (SoftLabeled(LabelInvariantMixup(), []), X, Y, "label_models of SoftLabeled must be"),
-        (
-            SoftLabeled(LabelInvariantMixup()),
-            X,
-            np.column_stack([Y, Y]),
-            "does not support several outputs of classes",
         ),
         (ResamplerAugmenter(3), X, Y, "resampler of ResamplerAugmenter must have fit_resample"),
         (ResamplerAugmenter(AddsNothing()), X, X[:, 0], "requires one column of classes"),
@@ -174,7 +159,6 @@ def test_a_class_of_one_row_is_copied_with_a_warning(augmenter):
         CopulaAugmenter(),
         ForestAugmenter(random_state=0),
         OrthogonalTransform(),
-        SoftLabeled(LabelInvariantMixup(), random_state=0),
     ],
     ids=lambda a: type(a).__name__,
 )

@@ -1,23 +1,23 @@
 """Unions and pipelines of augmenters."""
 
 import numpy as np
-from sklearn.linear_model import LogisticRegression
 
 from leavezero.augment import (
     AugmenterPipeline,
     AugmenterUnion,
     CopulaAugmenter,
+    DensityRatioWeighted,
     LabelInvariantMixup,
-    SoftLabeled,
 )
 
 
-def test_a_union_fills_in_soft_labels_and_source_rows(rng):
+def test_a_union_fills_in_weights_and_source_rows(rng):
     X, y = rng.normal(size=(60, 2)), np.tile(["a", "b"], 30)
-    soft = SoftLabeled(LabelInvariantMixup(), [LogisticRegression()])
-    new = AugmenterUnion([soft, CopulaAugmenter()], random_state=0).fit(X, y).sample(20, 0)
+    weighted = DensityRatioWeighted(LabelInvariantMixup())
+    new = AugmenterUnion([weighted, CopulaAugmenter()], random_state=0).fit(X, y).sample(20, 0)
     copula = new.component == 1
-    assert set(np.unique(new.class_probabilities[copula])) == {0.0, 1.0}
+    assert (new.sample_weight[copula] == 1).all()
+    assert (new.sample_weight[~copula] != 1).any()
     assert (new.source_rows[copula] == -1).all()
     assert (new.source_rows[~copula] >= 0).all()
 

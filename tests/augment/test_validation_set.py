@@ -19,7 +19,7 @@ def test_validation_sets_are_concatenated_in_order_with_all_fields():
     whole = ValidationSet.concatenate(parts)
     assert whole.y.tolist() == [0, 0, 1, 1, 2, 2]
     assert whole.source_rows.ravel().tolist() == [0, 0, 1, 1, 2, 2]
-    assert whole.class_probabilities is None
+    assert whole.sample_weight is None
 
 
 def test_means_over_source_rows():

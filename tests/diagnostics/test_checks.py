@@ -15,7 +15,7 @@ from leavezero.augment import (
     CopulaAugmenter,
     FixedValidationSet,
     LabelInvariantMixup,
-    SoftLabeled,
+    PseudoLabeled,
     ValidationSet,
 )
 from leavezero.diagnostics import (
@@ -89,14 +89,12 @@ def test_worse_values_never_have_a_lower_level(code, values):
     assert order[severity(code, better)] <= order[severity(code, worse)]
 
 
-def test_label_distribution_counts_labels_probabilities_and_weights():
+def test_label_distribution_counts_labels_and_weights():
     inputs = make_inputs()
     validation_set = inputs.validation_set
     assert run("LZ01", inputs).level == "ok"
     one_class = replace(validation_set, y=np.zeros(300, dtype=int))
     assert run("LZ01", replace(inputs, validation_set=one_class)).level == "warning"
-    soft = replace(one_class, class_probabilities=np.full((300, 2), 0.5))
-    assert run("LZ01", replace(inputs, validation_set=soft)).level == "ok"
     weighted = replace(validation_set, sample_weight=np.where(validation_set.y == 0, 1.0, 0.1))
     assert run("LZ01", replace(inputs, validation_set=weighted)).level == "warning"
 
@@ -249,7 +247,7 @@ def test_exchangeable_rows_have_no_order_groups_or_duplicates(rng):
 
 def test_label_models_of_the_type_of_the_best_model_are_noted():
     X, y = two_normal_classes()
-    augmenter = SoftLabeled(CopulaAugmenter(), label_models=[LogisticRegression()], random_state=0)
+    augmenter = PseudoLabeled(CopulaAugmenter(), LogisticRegression(), random_state=0)
     inputs = make_inputs(augmenter, winner=LogisticRegression().fit(X, y))
     assert (run("LZ12", inputs).level, run("LZ12", inputs).value) == ("note", 1.0)
     assert run("LZ12", replace(inputs, winner=MLPClassifier())).level == "ok"

@@ -300,24 +300,23 @@ def test_augmenters_of_frames_and_sparse_matrices(rng):
     assert mixup.value > 0.05
 
 
-def test_soft_labels_and_sample_weights_correct_wrong_labels(rng):
-    def noisy(X, y, n_samples, rng, soft=False, weighted=False):
+def test_sample_weights_correct_wrong_labels(rng):
+    def noisy(X, y, n_samples, rng, weighted=False):
         rows = rng.integers(len(X), size=n_samples)
         right, wrong = y[rows], np.where(rng.random(n_samples) < 0.5, y[rows], 1 - y[rows])
-        probabilities = np.column_stack([1.0 - right, right]) if soft else None
         weights = 1e-9 + (right == wrong) if weighted else None
-        return ValidationSet(X[rows], wrong, weights, probabilities)
+        return ValidationSet(X[rows], wrong, weights)
 
     y = np.tile([0, 1], 60)
     X = y[:, None] * 6.0 + rng.normal(size=(120, 2))
-    plain, soft, weighted = (
+    plain, weighted = (
         jensen_shannon_augmenter(
             FunctionAugmenter(partial(noisy, **options)), X, y, random_state=0
         ).value
-        for options in ({}, {"soft": True}, {"weighted": True})
+        for options in ({}, {"weighted": True})
     )
     assert plain > 0.1
-    assert max(soft, weighted) < 0.05
+    assert weighted < 0.05
 
 
 def test_small_classes_are_left_out_and_proportions_are_kept(rng):

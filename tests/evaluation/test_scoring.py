@@ -57,13 +57,6 @@ def test_scores_equal_those_of_scikit_learn_on_each_replicate(model, two_classes
 
 
 @pytest.mark.parametrize("metric", METRICS)
-def test_soft_labels_of_probability_one_equal_hard_labels(model, two_classes, metric):
-    X, y = two_classes
-    soft = score(model, ValidationSet(X, y, class_probabilities=np.eye(2)[y]), metric)
-    assert soft == pytest.approx(score(model, ValidationSet(X, y), metric), rel=1e-6)
-
-
-@pytest.mark.parametrize("metric", METRICS)
 def test_weights_count_rows(model, two_classes, metric):
     """Weight 2 equals two copies of a row, weight 0 its absence."""
     X, y = two_classes
@@ -73,19 +66,6 @@ def test_weights_count_rows(model, two_classes, metric):
     assert score(model, ValidationSet(X, y, weight), metric) == pytest.approx(expected)
     by_metric = replace(resolve_metric(metric, "test"), weight=weight)
     assert score(model, ValidationSet(X, y), by_metric) == pytest.approx(expected)
-
-
-@pytest.mark.parametrize("metric", ["accuracy", "neg_log_loss", "balanced_accuracy"])
-def test_score_of_soft_labels_is_the_mean_over_sampled_labels(model, two_classes, metric):
-    X, _ = two_classes
-    rng = np.random.default_rng(0)
-    p = rng.random(200)
-    probabilities = np.column_stack([1 - p, p])
-    rows = ValidationSet(X, np.zeros(200, int), class_probabilities=probabilities)
-    many = np.tile(X, (300, 1))
-    sampled = (rng.random(len(many)) < np.tile(p, 300)).astype(int)
-    expected = score(model, ValidationSet(many, sampled), metric)
-    assert score(model, rows, metric) == pytest.approx(expected, rel=0.02)
 
 
 @pytest.mark.parametrize("metric", ["accuracy", "roc_auc"])

@@ -58,7 +58,6 @@ from leavezero import (
     PseudoLabeled,
     RandomizedSearchLZO,
     SMIRClassifier,
-    SoftLabeled,
     leave_zero_out_curve,
     leave_zero_out_predict,
     leave_zero_out_score,
@@ -568,16 +567,6 @@ def default_candidates_mae(random_state):
     return CandidateSearchLZO(
         candidates, scoring="neg_mean_absolute_error", random_state=random_state
     ).fit(*few_columns())
-
-
-@case(WINNER)
-def soft_labeled_mixup(random_state):
-    return GridSearchLZO(
-        DecisionTreeClassifier(random_state=0),
-        {"max_leaf_nodes": [2, 8]},
-        augmenter=SoftLabeled(LabelInvariantMixup()),
-        random_state=random_state,
-    ).fit(*load_iris(return_X_y=True))
 
 
 @case(WINNER)

@@ -155,36 +155,38 @@ INTERRUPTED = """
 import os, pathlib, signal, sys, threading, time
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from leavezero import GridSearchLZO, HalvingGridSearchLZO
+from leavezero import GridSearchLZO, HalvingGridSearchLZO, LabelInvariantMixup
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # shells ignore it in the background
 
 class Slow(ClassifierMixin, BaseEstimator):
-    def __init__(self, number=0, started=None):
+    def __init__(self, number=0, folder=None):
         self.number = number
-        self.started = started
+        self.folder = folder
     def fit(self, X, y):
-        if self.number >= 3:
-            pathlib.Path(self.started).touch()
-            time.sleep(60)
+        while self.number >= 3:
+            time.sleep(0.1)
         self.classes_ = np.unique(y)
         return self
     def predict(self, X):
         return np.full(len(X), self.classes_[0])
     def score(self, X, y):
+        pathlib.Path(self.folder, str(self.number)).touch()
         return float(self.number)
 
-def interrupt(started):
-    while not os.path.exists(started):
+def interrupt(folder):
+    while len(list(folder.iterdir())) < 3:
         time.sleep(0.1)
     time.sleep(1)
     os.kill(os.getpid(), signal.SIGINT)
 
 X, y = np.random.default_rng(0).normal(size=(40, 2)), np.tile([0, 1], 20)
 for cls, n_jobs in ((GridSearchLZO, 1), (HalvingGridSearchLZO, 1), (GridSearchLZO, 2)):
-    started = f"{sys.argv[1]}/{cls.__name__}{n_jobs}"
-    search = cls(Slow(started=started), {"number": range(5)}, n_jobs=n_jobs, random_state=0)
-    threading.Thread(target=interrupt, args=[started], daemon=True).start()
+    folder = pathlib.Path(sys.argv[1], f"{cls.__name__}{n_jobs}")
+    folder.mkdir()
+    few = {"augmenter": LabelInvariantMixup(), "n_replicates": 2, "random_state": 0}
+    search = cls(Slow(folder=folder), {"number": range(5)}, n_jobs=n_jobs, **few)
+    threading.Thread(target=interrupt, args=[folder], daemon=True).start()
     try:
         search.fit(X, y)
     except KeyboardInterrupt:

@@ -270,7 +270,12 @@ def test_folds_without_a_class_cause_no_warning(scoring):
     labels = np.where(np.arange(len(y)) < 3, 2, y)
     grid = {"max_depth": [1, 2, 3]}
     search = GridSearchLZO(
-        DecisionTreeClassifier(), grid, scoring=scoring, error_score="raise", random_state=0
+        DecisionTreeClassifier(),
+        grid,
+        augmenter=LabelInvariantMixup(),
+        scoring=scoring,
+        error_score="raise",
+        random_state=0,
     ).fit(X, labels)
     assert search.fit_counts_["cv"] == 15
     assert ("mean_cv_score" in search.cv_results_) == (scoring != "roc_auc_ovr")

@@ -1,7 +1,6 @@
 """Augmenters: generate a validation set from the training data, before any candidate is fitted."""
 
 from leavezero.augment._augmenter import (
-    AugmenterWrapper,
     BaseAugmenter,
     ClassConditionalAugmenter,
     ClassRows,
@@ -11,7 +10,6 @@ from leavezero.augment._augmenter import (
     takes_unlabeled,
 )
 from leavezero.augment._auto import ResolvedAugmenter, resolve_augmenter
-from leavezero.augment._bias_corrected import BiasCorrected, ReferenceModels
 from leavezero.augment._composition import AugmenterPipeline, AugmenterUnion
 from leavezero.augment._copula import CopulaAugmenter
 from leavezero.augment._density_ratio import DensityRatioWeighted
@@ -19,7 +17,6 @@ from leavezero.augment._forest import ForestAugmenter
 from leavezero.augment._gaussian import GaussianAugmenter, GaussianMixtureAugmenter
 from leavezero.augment._mixup import LabelInvariantMixup, NeighborMixup, OrthogonalTransform
 from leavezero.augment._pseudo_labels import LabeledOnly, PseudoLabeled, check_labels, labeled_rows
-from leavezero.augment._soft_labels import SoftLabeled
 from leavezero.augment._text_and_images import ImageAugmenter, TextAugmenter
 from leavezero.augment._user_defined import (
     FixedValidationSet,
@@ -30,9 +27,7 @@ from leavezero.augment._user_defined import (
 __all__ = [
     "AugmenterPipeline",
     "AugmenterUnion",
-    "AugmenterWrapper",
     "BaseAugmenter",
-    "BiasCorrected",
     "ClassConditionalAugmenter",
     "ClassRows",
     "ClassSample",
@@ -49,10 +44,8 @@ __all__ = [
     "NeighborMixup",
     "OrthogonalTransform",
     "PseudoLabeled",
-    "ReferenceModels",
     "ResamplerAugmenter",
     "ResolvedAugmenter",
-    "SoftLabeled",
     "TableAugmenter",
     "TextAugmenter",
     "ValidationSet",

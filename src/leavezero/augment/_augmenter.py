@@ -17,9 +17,8 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from leavezero._random import integer_seed, seed_sequence, stream, with_seed
+from leavezero._random import seed_sequence, stream, with_seed
 from leavezero._tables import (
-    Featurizer,
     TableCodec,
     count_rows,
     is_pandas,
@@ -57,15 +56,11 @@ class ValidationSet:
         The target.
     sample_weight : array of shape (n_rows,) or None
         The weight of each row; None for equal weights.
-    class_probabilities : array of shape (n_rows, n_classes) or None
-        Soft labels, one column per class in sorted order; None for hard labels only.
     source_rows : array of shape (n_rows, n_sources) or None
         The training rows that each row was generated from; unused places are -1.
     component : array of shape (n_rows,) or None
         The index of the augmenter of a union that generated each row. Scores are averaged over
         components.
-    reference_predictions : array of shape (n_rows, n_reference_models) or None
-        The classes predicted by reference models, as positions in the sorted classes.
 
     Examples
     --------
@@ -78,10 +73,8 @@ class ValidationSet:
     X: Table
     y: AnyArray
     sample_weight: Floats | None = None
-    class_probabilities: Floats | None = None
     source_rows: Ints | None = None
     component: Ints | None = None
-    reference_predictions: Ints | None = None
 
     def __post_init__(self) -> None:
         n_rows = count_rows(self.X)
@@ -574,39 +567,6 @@ class ClassConditionalAugmenter(TableAugmenter):
         self, one: ClassRows, fitted: Any, n_samples: int, rng: np.random.Generator
     ) -> ClassSample:
         """Generate rows of one class."""
-
-
-class AugmenterWrapper(BaseAugmenter):
-    """Base class of augmenters that add labels, weights or predictions to another one's rows.
-
-    A subclass has the parameters ``augmenter`` and ``random_state``, and implements
-    :meth:`_fit_models`, with ``self._featurizer`` and ``self._target``, and :meth:`_sample`.
-
-    Attributes
-    ----------
-    augmenter_, n_fits_ : augmenter and int
-        The fitted augmenter, and the number of fitted models.
-
-    Examples
-    --------
-    >>> from leavezero.augment import AugmenterWrapper, SoftLabeled
-    >>> issubclass(SoftLabeled, AugmenterWrapper)
-    True
-    """
-
-    augmenter: Any
-    random_state: RandomState
-
-    def _fit(self, X: Table, y: AnyArray, weight: Floats | None, groups: Ints | None) -> None:
-        root = seed_sequence(self.random_state)
-        seed = integer_seed(root, "augmenter")
-        self.augmenter_ = fit_clone(self.augmenter, X, y, weight, groups, seed=seed)
-        self._featurizer = Featurizer().fit(X)
-        self.n_fits_ = getattr(self.augmenter_, "n_fits_", 0) + self._fit_models(X, groups, root)
-
-    @abstractmethod
-    def _fit_models(self, X: Table, groups: Ints | None, root: np.random.SeedSequence) -> int:
-        """Fit the models of this wrapper and return their number."""
 
 
 def fit_clone(

@@ -66,23 +66,19 @@ class AugmenterUnion(_Composition):
             for i, size in enumerate(sizes)
             if size
         }
-        # Optional fields that some augmenters provide are filled in for the others; reference
-        # models may differ and are dropped.
-        soft = any(part.class_probabilities is not None for part in parts.values())
+        # Optional fields that some augmenters provide are filled in for the others.
         weighted = any(part.sample_weight is not None for part in parts.values())
         width = max(0 if p.source_rows is None else p.source_rows.shape[1] for p in parts.values())
         filled = []
         for i, part in parts.items():
-            weight, probabilities = part.sample_weight, part.class_probabilities
+            weight = part.sample_weight
             if weighted and weight is None:
                 weight = np.ones(len(part))
-            if soft and probabilities is None:
-                probabilities = (np.asarray(part.y)[:, None] == self.classes_).astype(np.float64)
             sources = np.full((len(part), width), -1) if width else None
             if sources is not None and part.source_rows is not None:
                 sources[:, : part.source_rows.shape[1]] = part.source_rows
             component = np.full(len(part), i)
-            filled.append(ValidationSet(part.X, part.y, weight, probabilities, sources, component))
+            filled.append(ValidationSet(part.X, part.y, weight, sources, component))
         return ValidationSet.concatenate(filled)
 
 

@@ -8,13 +8,7 @@ from typing import Any
 import numpy as np
 
 from leavezero._typing import AnyArray, Floats, Ints, Params, Table
-from leavezero.augment import (
-    BiasCorrected,
-    LabeledOnly,
-    PseudoLabeled,
-    SoftLabeled,
-    ValidationSet,
-)
+from leavezero.augment import LabeledOnly, PseudoLabeled, ValidationSet
 from leavezero.diagnostics._diagnostic_report import NotApplicableError
 from leavezero.diagnostics._jensen_shannon import (
     DivergenceEstimate,
@@ -148,7 +142,7 @@ class CheckInputs:
         """Between both samples; for generated rows the augmenter is fitted to parts of the data."""
         X_val, augmenter = self.required_validation_set().X, self.augmenter
         options = {"max_rows": MAX_ROWS_COMPARED, "random_state": self.seed}
-        while isinstance(augmenter, SoftLabeled | BiasCorrected | PseudoLabeled | LabeledOnly):
+        while isinstance(augmenter, PseudoLabeled | LabeledOnly):
             augmenter = augmenter.augmenter  # these do not change the generated rows
         try:
             if self.is_user_supplied:
@@ -161,7 +155,7 @@ class CheckInputs:
     def target_proportions(self) -> tuple[Floats, Floats]:
         """Return the proportion of each class in the training data and in the validation set.
 
-        Sample weights and soft labels are taken into account. A regression target is binned at the
+        Sample weights are taken into account. A regression target is binned at the
         deciles of the training data.
         """
         validation_set = self.required_validation_set()
@@ -173,7 +167,5 @@ class CheckInputs:
             edges = self.classes
             train, n_bins = np.searchsorted(edges, self.known_targets), len(edges)
         p = np.bincount(train, minlength=n_bins) / len(train)
-        if self.classes is not None and validation_set.class_probabilities is not None:
-            return p, np.average(validation_set.class_probabilities, axis=0, weights=weights)
         q = np.bincount(np.searchsorted(edges, validation_set.y), weights, minlength=n_bins)
         return p, q / q.sum()

@@ -464,7 +464,7 @@ def _describe_columns(X: Table) -> str:
 def _generate(
     augmenter: Any, X: Table, y: AnyArray, root: np.random.SeedSequence
 ) -> tuple[Table, AnyArray]:
-    """Return as many generated rows as training rows, with hard labels and without weights."""
+    """Return as many generated rows as training rows, without weights."""
     with warnings.catch_warnings():
         # The parts are small because of the split; the user cannot change that.
         warnings.simplefilter("ignore", SmallClassWarning)
@@ -472,11 +472,6 @@ def _generate(
         # More generated rows per source row would look like more information than there is.
         generated = fitted.sample(count_rows(X), integer_seed(root, "sample"))
     target = np.asarray(generated.y)
-    if generated.class_probabilities is not None:
-        # A soft label is a random hard label: it has the same expected log loss.
-        cumulative = np.cumsum(generated.class_probabilities, axis=1)
-        uniform = stream(root, "labels").random((len(cumulative), 1)) * cumulative[:, -1:]
-        target = np.unique(y)[(uniform > cumulative).sum(axis=1)]
     if generated.sample_weight is None:
         return generated.X, target
     weights = np.asarray(generated.sample_weight, dtype=np.float64)

@@ -177,7 +177,7 @@ def _sampling_term(m: int, v: float | None, delta: float) -> float:
     """Return sqrt(4 / m (v ln(2 e m / v) + ln(4 / delta))), infinite for v unknown or above m."""
     if v is None or m < max(1.0, v):
         return float("inf")
-    return float(np.sqrt(4.0 / m * (v * np.log(2 * np.e * m / v) + np.log(4.0 / delta))))
+    return float(np.sqrt(4.0 / m * (v * np.log(2 * e * m / v) + np.log(4.0 / delta))))
 
 
 def vc_dimension(estimator: Any, n_features: int) -> float | None:

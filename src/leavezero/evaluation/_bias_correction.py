@@ -7,21 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.linalg import helmert
 from scipy.spatial.distance import cdist
-from sklearn.base import BaseEstimator, ClassifierMixin
 
-from leavezero._typing import AnyArray, Floats, Ints
-from leavezero.augment import ValidationSet
+from leavezero._typing import AnyArray, Floats
 from leavezero.evaluation._replicates import Replicates
-from leavezero.evaluation._scoring import (
-    SINGLE,
-    LOOCache,
-    Metric,
-    common_metric,
-    rounded,
-    sampling_variance,
-    score_model,
-    validation_scores,
-)
+from leavezero.evaluation._scoring import Metric, common_metric, rounded, validation_scores
 
 if TYPE_CHECKING:
     from leavezero.evaluation._evaluate import CandidateResult, Run
@@ -99,7 +88,6 @@ def corrected_scores(run: "Run", results: "Sequence[CandidateResult]", name: str
         common_metric(run, some, name),
         run.replicates,
         run.y,
-        compared_rows=run.compared_rows,
         n_labels=None if run.labeled is None else len(run.labeled),
     )
     return corrected
@@ -114,7 +102,6 @@ def combine(
     replicates: Replicates,
     y: AnyArray,
     *,
-    compared_rows: Ints | None = None,
     n_labels: int | None = None,
 ) -> Floats:
     """Return one score per model from validation scores and held-out scores.
@@ -124,10 +111,7 @@ def combine(
     labeled rows where others have no label. The validation set is then generated with the help of
     the others, so the fewer labels there are, the less the held-out scores change the ranking.
     """
-    references = None
-    if replicates.reference_models is not None and metric.uses_labels:
-        references = _reference_scores(replicates, metric, compared_rows)
-    if np.all(np.isnan(held_out)) and (references is None or predictions is None):
+    if np.all(np.isnan(held_out)):
         return validation
     if predictions is None:
         shifted = validation + np.nanmean(held_out - validation)
@@ -137,14 +121,14 @@ def combine(
     scale = _target_scale(replicates, y)
     slope = 1.0 if replicates.classes is not None or y.dtype.kind != "f" else REGRESSION_SLOPE
     models = PairedScores(validation, held_out, variance, predictions, scale, n_rows, slope)
-    scores = interpolate_bias(models, references)
+    scores = interpolate_bias(models)
     if n_labels is not None:
         share = HALF_WEIGHT_LABELS / (n_labels + HALF_WEIGHT_LABELS)
         scores = _moved_towards(scores, validation, share)
     return _within_range(scores, validation, held_out, metric)
 
 
-def interpolate_bias(models: PairedScores, references: PairedScores | None = None) -> Floats:
+def interpolate_bias(models: PairedScores) -> Floats:
     """Return validation score, times the slope, plus interpolated bias of each model.
 
     The bias is interpolated by a Gaussian process over models with an unknown mean (ordinary
@@ -165,10 +149,6 @@ def interpolate_bias(models: PairedScores, references: PairedScores | None = Non
     known = known[:: max(1, -(-len(known) // MAX_KNOWN))]
     bias, noise = models.bias[known], models.variance[known]
     predictions = models.predictions[:, known]
-    if references is not None:
-        bias = np.concatenate([references.bias, bias])
-        noise = np.concatenate([references.variance, noise])
-        predictions = np.concatenate([references.predictions, predictions], axis=1)
     if len(bias) == 0:
         return models.validation
     noise = _positive(noise, bias)
@@ -260,41 +240,6 @@ def distances(first: AnyArray, second: AnyArray, scale: float = 1.0) -> Floats:
     unit = 2.0 if first.ndim == 3 else scale
     vectors = [np.moveaxis(a, 1, 0).reshape(a.shape[1], -1) for a in (first, second)]
     return np.asarray(cdist(*vectors, "cityblock")) / (len(first) * unit)
-
-
-def _reference_scores(
-    replicates: Replicates, metric: Metric, compared_rows: Ints | None
-) -> PairedScores:
-    """Return validation and LOO scores of the reference models of ``BiasCorrected``."""
-    codes, models = replicates.rows.reference_predictions, replicates.reference_models
-    assert codes is not None
-    assert models is not None
-    assert replicates.classes is not None
-    classes = replicates.classes
-    training = Replicates(ValidationSet(models.truth, classes[models.truth]), 1, classes)
-    plain = replace(metric, weight=None)
-
-    def score(labels: Ints, rows: Replicates, by: Metric) -> tuple[float, float]:
-        cached = LOOCache(_LabelModel(classes), {"predict": classes[labels]})
-        found = score_model(cached, rows, by)[SINGLE]
-        return found.mean, sampling_variance(cached, rows, by, found.per_row)
-
-    held_out = np.array([score(c, training, plain) for c in models.loo_predictions.T])
-    return PairedScores(
-        np.array([score(column, replicates, metric)[0] for column in codes.T]),
-        held_out[:, 0],
-        held_out[:, 1],
-        codes if compared_rows is None else codes[compared_rows],
-    )
-
-
-class _LabelModel(ClassifierMixin, BaseEstimator):
-    """What scorers read of a classifier whose predictions are stored elsewhere."""
-
-    predict = None  # LOOCache has the predictions
-
-    def __init__(self, classes: AnyArray) -> None:
-        self.classes_ = classes
 
 
 def _within_range(scores: Floats, validation: Floats, held_out: Floats, metric: Metric) -> Floats:

@@ -242,8 +242,7 @@ def evaluate(
 
 def _with_scores(run: Run, results: list[CandidateResult]) -> list[CandidateResult]:
     """Return the results with their final score by the main metric."""
-    has_bias = run.use_loo or run.replicates.reference_models is not None
-    if run.use_validation_set and has_bias:
+    if run.use_validation_set and run.use_loo:
         return correct_scores(run, results)
     return [
         replace(result, corrected_score=result.mean_score(run.main_metric)) for result in results
@@ -551,15 +550,41 @@ def _training_data(
     y = run.passed_y[0] if run.passed_y else run.y_fit
     if rows is None:
         return run.X, y, params
-    n_rows = len(run.y)
-    taken = {
+    X = _take(run.X, rows, rows if is_pairwise(candidate.estimator) else None)
+    return X, None if y is None else take_rows(y, rows), _params_at(params, rows, len(run.y))
+
+
+def _params_at(params: Mapping[str, Any], rows: Ints, n_rows: int) -> dict[str, Any]:
+    """Return fit parameters; of those with one entry per row, the entries of some rows."""
+    return {
         name: take_rows(value, rows)
         if hasattr(value, "__len__") and not isinstance(value, str) and len(value) == n_rows
         else value
         for name, value in params.items()
     }
-    X = _take(run.X, rows, rows if is_pairwise(candidate.estimator) else None)
-    return X, None if y is None else take_rows(y, rows), taken
+
+
+def fold_run(run: Run, train: Ints, test: Ints) -> Run:
+    """Return a run that fits candidates to some training rows and scores them on others."""
+    rows = ValidationSet(take_rows(run.X, test), run.y[test])
+    labeled = run.labeled
+    return replace(
+        run,
+        X=take_rows(run.X, train),
+        y=run.y[train],
+        passed_y=tuple(take_rows(y, train) for y in run.passed_y),
+        replicates=Replicates(rows, 1, run.replicates.classes, fixed=True),
+        metrics={name: metric.at(test) for name, metric in run.training_metrics.items()},
+        fit_params={
+            name: _params_at(params, train, len(run.y)) for name, params in run.fit_params.items()
+        },
+        training_set=None,
+        kept_rows=None,
+        compared_rows=np.arange(0),
+        use_loo=False,
+        use_validation_set=True,
+        labeled=None if labeled is None else np.flatnonzero(np.isin(train, labeled)),
+    )
 
 
 def _scored(

@@ -66,11 +66,4 @@ def _mean_score(predictions: CachedPredictions, rows: Replicates, metric: Metric
 def _shuffled(sampled: Replicates, root: np.random.SeedSequence, at: int) -> Replicates:
     rows = sampled.rows
     order = stream(root, "shuffled", at).permutation(len(rows))
-    soft = rows.class_probabilities
-    shuffled = replace(
-        rows,
-        y=rows.y[order],
-        class_probabilities=None if soft is None else soft[order],
-        reference_predictions=None,
-    )
-    return Replicates(shuffled, 1, sampled.classes)
+    return Replicates(replace(rows, y=rows.y[order]), 1, sampled.classes)

@@ -6,6 +6,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from joblib import parallel_config
 from scipy import sparse
 from sklearn import config_context
 from sklearn.base import clone
@@ -13,7 +14,7 @@ from sklearn.base import clone
 from leavezero._random import integer_seed, stream, with_seed
 from leavezero._tables import count_rows
 from leavezero._typing import AnyArray, Floats, Ints, Table
-from leavezero.augment import ReferenceModels, ValidationSet
+from leavezero.augment import ValidationSet
 from leavezero.execution import limited_threads
 
 # "auto": as many rows per replicate as training rows, but no more than these in all. With more, the
@@ -36,7 +37,6 @@ class Replicates:
     rows: ValidationSet
     n_replicates: int
     classes: AnyArray | None = None
-    reference_models: ReferenceModels | None = None
     fixed: bool = False
     weighted: bool = False
 
@@ -86,8 +86,10 @@ def sample_replicates(
     """
     n_columns = 1 if sparse.issparse(X) else int(np.prod(getattr(X, "shape", (1,))[1:]))
     size = replicate_size(validation_size, n_replicates, count_rows(X), owner, n_columns)
-    # scikit-learn's models inside augmenters do not support every array library.
-    with limited_threads(), config_context(array_api_dispatch=False):
+    # scikit-learn's models inside augmenters do not support every array library, and their small
+    # forests must not be sent to the workers of a cluster, which may die.
+    local = parallel_config(backend="sequential")
+    with limited_threads(), config_context(array_api_dispatch=False), local:
         fit_params = {} if groups is None else {"groups": groups}
         fitted = with_seed(clone(augmenter), integer_seed(root, "augmenter"))
         fitted.fit(X, y, **fit_params)
@@ -104,8 +106,7 @@ def sample_replicates(
             fitted.fit(X, y, sample_weight=sample_weight, **fit_params)
         parts = [fitted.sample(size, stream(root, "replicate", r)) for r in range(n_replicates)]
         rows = ValidationSet.concatenate(parts)
-    references = None if rows.reference_predictions is None else fitted.reference_models_
-    return fitted, Replicates(rows, n_replicates, classes, references, weighted=weighted)
+    return fitted, Replicates(rows, n_replicates, classes, weighted=weighted)
 
 
 def replicate_size(

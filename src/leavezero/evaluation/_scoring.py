@@ -87,11 +87,6 @@ class Metric:
         return 0.0 if is_proportion else -np.inf
 
     @property
-    def uses_labels(self) -> bool:
-        """Whether the metric depends on predicted labels only."""
-        return self.name.startswith(_LABEL_METRICS)
-
-    @property
     def needs_features(self) -> bool:
         """Whether the scorer may look at X itself, not only at the predictions."""
         return self.scorer is None or not isinstance(self.scorer, _SCORER_TYPE)
@@ -492,15 +487,8 @@ def _block_score(
     weights: Floats | None,
     replicate: int,
 ) -> float:
-    """Score a block of rows; soft labels count as weighted copies of a row, one per class."""
-    generated = replicates.rows
-    y, weight = generated.y[rows], None if weights is None else weights[rows]
-    if generated.class_probabilities is not None:
-        assert replicates.classes is not None
-        soft = generated.class_probabilities[rows]
-        copies, code = np.nonzero(soft > 0)
-        weight = soft[copies, code] * (1.0 if weight is None else weight[copies])
-        rows, y = rows[copies], replicates.classes[code]
+    """Score a block of rows."""
+    y, weight = replicates.rows.y[rows], None if weights is None else weights[rows]
     if weight is None:
         return float(metric.scorer(predictions, rows, y, **metric.params_at(rows)))
     try:
@@ -603,24 +591,17 @@ def _comparable_outputs(computed: Mapping[str, Any], y: AnyArray) -> AnyArray | 
 
 
 def _zero_one_losses(labels: AnyArray, rows: ValidationSet, classes: AnyArray | None) -> Floats:
-    """Return 1 for each misclassified row; with soft labels the probability of the others."""
-    if rows.class_probabilities is not None:
-        assert classes is not None
-        codes = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
-        hit = rows.class_probabilities[np.arange(len(codes)), codes]
-        return (1.0 - hit).astype(np.float32)
+    """Return 1 for each misclassified row."""
     wrong = np.asarray(labels) != np.asarray(rows.y)
     return (wrong.any(axis=1) if wrong.ndim == 2 else wrong).astype(np.float32)
 
 
 def _log_losses(values: AnyArray, rows: ValidationSet, classes: AnyArray | None) -> Floats:
-    """Return the negative log-probability of each row's label, averaged over soft labels."""
+    """Return the negative log-probability of each row's label."""
     assert classes is not None
     probabilities = np.asarray(values, dtype=np.float64)
     eps = np.finfo(probabilities.dtype).eps
     logs = np.log(np.clip(probabilities / probabilities.sum(axis=1, keepdims=True), eps, 1.0))
-    if rows.class_probabilities is not None:
-        return -np.sum(rows.class_probabilities * logs, axis=1).astype(np.float32)
     return -logs[np.arange(len(logs)), np.searchsorted(classes, rows.y)].astype(np.float32)
 
 
@@ -649,15 +630,6 @@ _ROW_LOSSES = {
     "neg_mean_squared_error": RowLoss("predict", _squared_losses, 0.0),
     "neg_mean_absolute_error": RowLoss("predict", _absolute_losses, 0.0),
 }
-_LABEL_METRICS = (
-    "accuracy",
-    "balanced_accuracy",
-    "f1",
-    "jaccard",
-    "matthews_corrcoef",
-    "precision",
-    "recall",
-)
 _PROPORTIONS = (
     "accuracy",
     "average_precision",

@@ -468,7 +468,7 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, ReportMixin):
                 root=request.root,
                 owner=owner,
             )
-        if regression and replicates.rows.class_probabilities is None:
+        if regression:
             replicates = replace(replicates, classes=None)
         if replicates.weighted and request.params.weights_differ:
             raise ValueError(
@@ -489,7 +489,6 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, ReportMixin):
             return "none"
         # A result's score is final at once if nothing is corrected when all results are known.
         is_final = not run.use_validation_set or not run.use_loo
-        is_final = is_final and run.replicates.reference_models is None
         is_final = is_final and isinstance(request.strategy, SingleRound)
         by_score = isinstance(request.rule, HighestScore) and not callable(self.refit)
         return "best" if is_final and by_score and request.fold_plan is None else "all"

@@ -24,7 +24,7 @@ def check_augmenter(augmenter: Any, data: list[_Data] | None = None) -> None:
     ``sample`` before ``fit`` must raise ``NotFittedError``, and after it return the requested
     number of rows with the columns, dtypes, categories, labels and label marginal of the training
     data, and missing values only if these have any; rows depend on the seed only, before and after
-    pickling; ``source_rows`` are training rows, and soft labels probabilities.
+    pickling; ``source_rows`` are training rows.
 
     Parameters
     ----------
@@ -171,8 +171,6 @@ def _check_label_marginal(augmenter: Any, y: AnyArray) -> None:
     expected = counts * 10
     found = np.array([sum(_label(row) == _label(label) for row in new.y) for label in labels])
     tolerance = 5 * np.sqrt(expected)  # an augmenter may sample the labels at random
-    if new.class_probabilities is not None:
-        found, tolerance = new.class_probabilities.sum(axis=0), np.array(0.35 * len(new))
     close = np.all(np.abs(found - expected) <= tolerance)
     names = f"the classes {labels.tolist()}"
     assert close, f"{augmenter!r} generates {found} rows of {names} instead of {expected}."
@@ -180,12 +178,7 @@ def _check_label_marginal(augmenter: Any, y: AnyArray) -> None:
 
 def _check_optional_fields(augmenter: Any, y: AnyArray) -> None:
     new = augmenter.sample(2 * len(y), random_state=0)
-    soft, sources = new.class_probabilities, new.source_rows
-    if soft is not None:
-        proper = np.all(soft >= 0) and np.allclose(soft.sum(axis=1), 1)
-        assert proper, f"{augmenter!r} returns class_probabilities that are not probabilities."
-        n_classes = len(np.unique(y))
-        assert soft.shape[1] == n_classes, f"{augmenter!r} must return {n_classes} probabilities."
+    sources = new.source_rows
     if sources is not None:
         assert sources.ndim == 2, f"{augmenter!r} must return two-dimensional source_rows."
         inside = (sources >= -1) & (sources < len(y))
