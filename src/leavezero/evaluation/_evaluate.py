@@ -35,7 +35,7 @@ from leavezero.evaluation._scoring import (
     sampling_variance,
     score_model,
 )
-from leavezero.execution import Limits, TaskEnded, limited_threads, run_tasks
+from leavezero.execution import Limits, TaskEnded, run_tasks
 from leavezero.joint_fit import JointFit, JointlyFitted, find_joint_fit
 from leavezero.leave_one_out import LOOPredictions, find_leave_one_out
 
@@ -343,9 +343,8 @@ def _fitted_jointly(run: Run, task: Task, method: JointFit) -> JointlyFitted | N
     if set(params) - {"sample_weight"}:
         return None
     try:
-        with limited_threads():
-            estimators = [trial.candidate.make_estimator(run.seed) for trial in task.trials]
-            return method.fit(estimators, run.X, run.y_fit, **params)
+        estimators = [trial.candidate.make_estimator(run.seed) for trial in task.trials]
+        return method.fit(estimators, run.X, run.y_fit, **params)
     except Exception:  # fit each alone: the one that fails is then known and reported
         _log.debug("Joint fit %s failed; fitting each candidate.", method.name, exc_info=True)
         return None
@@ -357,19 +356,18 @@ def _jointly_scored(
     n_trials = len(task.trials)
     fit_time = (time.perf_counter() - started) / n_trials
     started = time.perf_counter()
-    with limited_threads():
-        predictions = _joint_predictions(run, method, fitted)
-        loo = _joint_loo(run, task, fitted.models)
-        shared_time = (time.perf_counter() - started) / n_trials
-        provisional = fitted.provisional or (False,) * n_trials
-        parts = zip(task.trials, fitted.models, predictions, loo, provisional, strict=True)
-        return [
-            replace(
-                _scored(run, trial, model, fit_time, known, predicted, shared_time),
-                provisional=is_provisional,
-            )
-            for trial, model, known, predicted, is_provisional in parts
-        ]
+    predictions = _joint_predictions(run, method, fitted)
+    loo = _joint_loo(run, task, fitted.models)
+    shared_time = (time.perf_counter() - started) / n_trials
+    provisional = fitted.provisional or (False,) * n_trials
+    parts = zip(task.trials, fitted.models, predictions, loo, provisional, strict=True)
+    return [
+        replace(
+            _scored(run, trial, model, fit_time, known, predicted, shared_time),
+            provisional=is_provisional,
+        )
+        for trial, model, known, predicted, is_provisional in parts
+    ]
 
 
 def _joint_predictions(run: Run, method: JointFit, fitted: JointlyFitted) -> list[KnownPredictions]:
@@ -414,15 +412,14 @@ def _evaluate_trial(run: Run, trial: Trial) -> CandidateResult:
     if run.folds:
         return _evaluate_on_folds(run, trial)
     started = time.perf_counter()
-    with limited_threads():
-        try:
-            model = fit_candidate(run, trial.candidate, trial.training_rows)
-        except Exception:
-            if run.error_score == "raise":
-                raise
-            seconds = time.perf_counter() - started
-            return CandidateResult(trial, {}, {}, seconds, 0.0, error=traceback.format_exc())
-        return _scored(run, trial, model, time.perf_counter() - started)
+    try:
+        model = fit_candidate(run, trial.candidate, trial.training_rows, trial.context)
+    except Exception:
+        if run.error_score == "raise":
+            raise
+        seconds = time.perf_counter() - started
+        return CandidateResult(trial, {}, {}, seconds, 0.0, error=traceback.format_exc())
+    return _scored(run, trial, model, time.perf_counter() - started)
 
 
 def _evaluate_on_folds(run: Run, trial: Trial) -> CandidateResult:

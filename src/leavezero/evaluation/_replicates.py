@@ -15,7 +15,6 @@ from leavezero._random import integer_seed, stream, with_seed
 from leavezero._tables import count_rows
 from leavezero._typing import AnyArray, Floats, Ints, Table
 from leavezero.augment import ValidationSet
-from leavezero.execution import limited_threads
 
 # "auto": as many rows per replicate as training rows, but no more than these in all. With more, the
 # error of a mean over them would be small against the bias of the generator itself.
@@ -89,7 +88,7 @@ def sample_replicates(
     # scikit-learn's models inside augmenters do not support every array library, and their small
     # forests must not be sent to the workers of a cluster, which may die.
     local = parallel_config(backend="sequential")
-    with limited_threads(), config_context(array_api_dispatch=False), local:
+    with config_context(array_api_dispatch=False), local:
         fit_params = {} if groups is None else {"groups": groups}
         fitted = with_seed(clone(augmenter), integer_seed(root, "augmenter"))
         fitted.fit(X, y, **fit_params)

@@ -60,7 +60,6 @@ from leavezero.execution import (
     Limits,
     OpenCheckpoint,
     data_seed,
-    limited_threads,
     resolve_limits,
 )
 from leavezero.search._messages import (
@@ -598,8 +597,7 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, ReportMixin):
             self.best_estimator_ = stored[0]
         else:  # only its predictions were computed, or its scores are from a checkpoint
             started = time.perf_counter()
-            with limited_threads():
-                self.best_estimator_ = fit_candidate(run, trial.candidate, trial.training_rows)
+            self.best_estimator_ = fit_candidate(run, trial.candidate, trial.training_rows)
             self.refit_time_ = time.perf_counter() - started
             self.fit_counts_ = self.fit_counts_ | {"refit": 1}
         if hasattr(self.best_estimator_, "feature_names_in_"):

@@ -34,16 +34,10 @@ class RoutedParams:
 
     fit: Mapping[str, Mapping[str, Any]]  # by estimator name
     score: Mapping[str, Mapping[str, Any]]  # by metric name
-    n_rows: int = 0
     groups: AnyArray | None = field(default=None, repr=False)
     sample_weight: Floats | None = field(default=None, repr=False)  # of the first metric with any
     weights_differ: bool = False  # between metrics
-
-    @property
-    def has_metadata(self) -> bool:
-        """Whether a metric has other parameters than weights with one entry per training row."""
-        others = [v for one in self.score.values() for n, v in one.items() if n != "sample_weight"]
-        return any(_is_per_row(value, self.n_rows) for value in others)
+    has_metadata: bool = False  # of metrics, with one entry per training row, except weights
 
 
 def make_router(owner: Any, estimators: Mapping[str, Any], scoring: Scoring) -> MetadataRouter:
@@ -93,7 +87,10 @@ def _with_weights(
     weights: list[Any] = [params.get("sample_weight") for params in score.values()]
     present = [np.asarray(weight, dtype=np.float64) for weight in weights if weight is not None]
     differ = any(not np.array_equal(weights[0], other) for other in weights[1:])
-    return RoutedParams(fit, score, n_rows, groups, present[0] if present else None, differ)
+    weight = present[0] if present else None
+    others = [v for one in score.values() for name, v in one.items() if name != "sample_weight"]
+    has_metadata = any(_is_per_row(value, n_rows) for value in others)
+    return RoutedParams(fit, score, groups, weight, differ, has_metadata)
 
 
 def route_score(owner: Any, params: Mapping[str, Any], name: str) -> dict[str, Any]:

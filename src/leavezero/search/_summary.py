@@ -36,7 +36,6 @@ from leavezero.evaluation import (
     make_folds,
     permutation_scores,
 )
-from leavezero.execution import limited_threads
 from leavezero.report import (
     describe_predictions,
     format_value,
@@ -121,8 +120,7 @@ class ReportMixin(BaseEstimator):
         inputs = self._check_inputs(self._state)
         if permutation:
             inputs = replace(inputs, permutation=self._permutation_scores(inputs))
-        with limited_threads():
-            report = run_checks(inputs)
+        report = run_checks(inputs)
         return replace(report, seconds=time.perf_counter() - started)
 
     def summary(
