@@ -164,7 +164,7 @@ class Target:
         if self.labels is not None:
             return self.labels[codes]
         assert self.numbers is not None
-        numbers = clip(numbers, natural_bounds(self.numbers))
+        numbers = np.clip(numbers, *natural_bounds(self.numbers))
         return (numbers if self.n_outputs else numbers[:, 0]).astype(self.dtype)
 
     def name(self, code: int) -> str:
@@ -190,12 +190,6 @@ def natural_bounds(columns: Floats) -> tuple[Floats, Floats]:
     proportions = (least >= 0) & (most <= 1)
     low = np.where(least >= 0, least, -np.inf)
     return low, np.where(proportions | (most <= 0), most, np.inf)
-
-
-def clip(values: Floats, bounds: tuple[Floats, Floats]) -> Floats:
-    """Clip columns to bounds, without a copy if there are none."""
-    unbounded = all(np.isinf(bound).all() for bound in bounds)
-    return values if unbounded else np.clip(values, *bounds)
 
 
 class BaseAugmenter(BaseEstimator, ABC):
@@ -353,7 +347,7 @@ class TableAugmenter(BaseAugmenter):
         source_rows = sample.source_rows
         if source_rows is not None and self._rows is not None:
             source_rows = self._rows[source_rows]
-        X = sample.values if self._bounds is None else clip(sample.values, self._bounds)
+        X = sample.values if self._bounds is None else np.clip(sample.values, *self._bounds)
         if self._codec is not None:
             rounding = stream(root, "rounding") if self._codec.integer.any() else None
             X = self._codec.decode(X, rounding)

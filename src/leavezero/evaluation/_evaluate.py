@@ -656,18 +656,12 @@ def score_loo(
             return LOOScores(note=f"the leave-one-out method {method.name} failed: {error}")
     if predictions.unreliable is not None:
         return LOOScores(method=predictions.method, note=predictions.unreliable)
-    rows = _predicted_rows(predictions, len(y))
+    rows, mask = predictions.rows, predictions.has_prediction
+    if rows is None:  # the training row of each prediction
+        rows = np.arange(len(y)) if mask is None else np.flatnonzero(mask)
     if len(rows) == 0:
         return LOOScores(method=predictions.method, note="no row has a prediction")
     return _loo_scores(model, predictions, rows, X, y, metrics, classes)
-
-
-def _predicted_rows(predictions: LOOPredictions, n_rows: int) -> Ints:
-    """Return the training row of each prediction."""
-    if predictions.rows is not None:
-        return predictions.rows
-    mask = predictions.has_prediction
-    return np.arange(n_rows) if mask is None else np.flatnonzero(mask)
 
 
 def _loo_scores(

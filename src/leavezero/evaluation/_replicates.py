@@ -53,16 +53,12 @@ class Replicates:
 
     def replicate_means(self, values: Floats, weights: Floats | None) -> Floats:
         """Return the mean of per-row values in each replicate, averaged over its components."""
-        return np.array(
-            [
-                np.mean([np.average(values[b], weights=_at(weights, b)) for b in blocks])
-                for blocks in self.blocks
-            ]
-        )
 
+        def mean(rows: Ints) -> float:
+            own = None if weights is None else weights[rows]
+            return float(np.average(values[rows], weights=own))
 
-def _at(weights: Floats | None, rows: Ints) -> Floats | None:
-    return None if weights is None else weights[rows]
+        return np.array([np.mean([mean(rows) for rows in blocks]) for blocks in self.blocks])
 
 
 def sample_replicates(

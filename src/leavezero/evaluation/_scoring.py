@@ -237,7 +237,11 @@ class CachedPredictions:
         if method != "predict_proba" or self._classes is None:
             return values
         trained = getattr(self.model, "classes_", self._classes)
-        return _expand_classes(values, trained, self._classes)
+        if len(trained) == len(self._classes):
+            return values
+        expanded = np.zeros((len(values), len(self._classes)))
+        expanded[:, np.searchsorted(self._classes, trained)] = values
+        return expanded
 
 
 class LOOCache(CachedPredictions):
@@ -292,15 +296,6 @@ class ScoredModel:
 
         method.__name__ = name  # scikit-learn reads it
         return method
-
-
-def _expand_classes(probabilities: Any, trained: AnyArray, classes: AnyArray) -> Any:
-    """Return a column for each class from the columns of the trained ones."""
-    if len(trained) == len(classes):
-        return probabilities
-    expanded = np.zeros((len(probabilities), len(classes)))
-    expanded[:, np.searchsorted(classes, trained)] = probabilities
-    return expanded
 
 
 def predict_in_blocks(method: Any, X: Table) -> Any:

@@ -107,7 +107,10 @@ def resample(scores: RowScores, root: np.random.SeedSequence) -> Resamples:
         source = list(np.ascontiguousarray(scores.source_rows.T))
     weighted = _weighted_units(scores, rng)
     n_units = weighted.shape[1]
-    n_drawn = n_units if source is None else _n_source_rows(scores)
+    n_drawn = n_units
+    if scores.source_rows is not None:
+        # With unlabeled rows, source rows may exceed the number of labeled ones.
+        n_drawn = max(scores.n_training_rows, int(scores.source_rows.max(initial=-1)) + 1)
     means = np.empty((len(scores.values), N_RESAMPLES, 2))
     size = max(1, min(N_RESAMPLES, CHUNK_CELLS // max(1, n_units)))
     for start in range(0, N_RESAMPLES, size):
@@ -131,12 +134,6 @@ def _weighted_units(scores: RowScores, rng: np.random.Generator) -> Floats:
     bundle = rng.permutation(len(weights)) % MAX_UNITS
     sums = [np.bincount(bundle, row * weights, MAX_UNITS) for row in values]
     return np.stack([*sums, np.bincount(bundle, weights, MAX_UNITS)])
-
-
-def _n_source_rows(scores: RowScores) -> int:
-    assert scores.source_rows is not None
-    # With unlabeled rows, source rows may exceed the number of labeled ones.
-    return max(scores.n_training_rows, int(scores.source_rows.max(initial=-1)) + 1)
 
 
 def _unit_counts(counts: Ints, source: Sequence[Ints] | None) -> tuple[Ints, Bools]:
@@ -279,7 +276,8 @@ class OneStandardError(BaseEstimator):
             return np.array([self.simpler(params) for params in ranking.params], dtype=float)
         directions = SIMPLER if self.simpler is None else self.simpler
         names = sorted({name for params in ranking.params for name in params})
-        known = {name: _direction(name, directions) for name in names}
+        last = {name: name.rpartition("__")[2] for name in names}
+        known = {name: directions.get(name, directions.get(last[name])) for name in names}
         positions = [
             _relative_position([params.get(name, np.nan) for params in ranking.params], direction)
             for name, direction in known.items()
@@ -410,10 +408,6 @@ def describe_selection(
 def _best_of(ranking: Ranking, rows: Any) -> int:
     highest = np.max(ranking.scores[rows])
     return ranking.first_of([row for row in rows if ranking.scores[row] == highest])
-
-
-def _direction(name: str, directions: Mapping[str, str]) -> str | None:
-    return directions.get(name, directions.get(name.rpartition("__")[2]))
 
 
 def _relative_position(values: Sequence[Any], direction: str) -> Floats:
