@@ -1,6 +1,6 @@
 """How the documentation site is built.
 
-uv run --group docs python -m sphinx -W -j auto -b html docs docs/_build/html
+uv run --group docs python -m sphinx -W -b html docs docs/_build/html
 """
 
 import importlib

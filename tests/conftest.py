@@ -1,13 +1,20 @@
 """Data that many tests use, and how hypothesis searches."""
 
+import os
+
 import numpy as np
 import pytest
 from hypothesis import settings
 from sklearn.datasets import load_iris, make_classification
 from threadpoolctl import threadpool_limits
 
-# Threads of BLAS wait for one another when several tests share the cores; fits use one anyway.
+# Tests start many processes, whose imports take a third of the time if bytecode is cached.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+# Threads of BLAS wait for one another when several tests share the cores, and their number changes
+# the last digits of sums, which tests compare between one and several workers.
 threadpool_limits(limits=1)
+os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 # Timing is not a property of ours, and a shared machine has slow moments.
 settings.register_profile("steady", deadline=None, derandomize=True, max_examples=60)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -31,6 +32,22 @@ def is_text(X: Table) -> bool:
     if getattr(X, "ndim", 1) != 1 or sparse.issparse(X) or hasattr(X, "columns"):
         return False
     return hasattr(X, "__len__") and len(X) > 0 and all(isinstance(row, str) for row in X)
+
+
+def has_columns(X: Table) -> bool:
+    """Return True for text and for tables; False for dicts, lists of unequal lengths and the like.
+
+    Examples
+    --------
+    >>> has_columns([[1, 2], [3, 4]]), has_columns([{"a": 1}, {"b": 2}]), has_columns([[1], [2, 3]])
+    (True, False, False)
+    """
+    if is_text(X):
+        return True
+    try:
+        return len(X.shape if hasattr(X, "shape") else np.asarray(X).shape) > 1
+    except ValueError:  # unequal lengths
+        return False
 
 
 def count_rows(X: Table) -> int:
@@ -420,6 +437,26 @@ class Featurizer:
     def _categories(self, cells: Floats) -> Floats:
         """Return positions of categories; a missing value is a category of its own."""
         return np.nan_to_num(cells[:, self._categorical], nan=-1.0)
+
+
+def row_keys(X: Table) -> list[Any]:
+    """Return a hashable value for each row; equal rows have equal ones.
+
+    Examples
+    --------
+    >>> first, second, third = row_keys([["Ann", 1], ["Bob", 2], ["Ann", 1]])
+    >>> first == third, first == second
+    (True, False)
+    """
+    if is_text(X):
+        return list(X)
+    if sparse.issparse(X):
+        rows = X.tocsr()
+        ends = pairwise(rows.indptr)
+        return [(rows.indices[a:b].tobytes(), rows.data[a:b].tobytes()) for a, b in ends]
+    matrix = _as_matrix(X)
+    cells = TableCodec.of(matrix).encode(matrix) + 0.0  # no negative zeros
+    return [row.tobytes() for row in cells]
 
 
 def _as_matrix(X: Table) -> Table:

@@ -6,6 +6,7 @@ import pytest
 from scipy import sparse
 
 from leavezero.augment import (
+    AugmenterPipeline,
     AugmenterUnion,
     CopulaAugmenter,
     DensityRatioWeighted,
@@ -45,6 +46,7 @@ FRAME = pd.DataFrame({"a": ["x", "y"] * 10})
         (TextAugmenter(alpha=0), ["a"], [0], "alpha of TextAugmenter must be a positive"),
         (TextAugmenter(dropout=1), ["a"], [0], r"dropout of TextAugmenter must be in \[0, 1\)"),
         (AugmenterUnion([]), X, Y, "augmenters of AugmenterUnion must be a list with at least one"),
+        (AugmenterPipeline([]), X, Y, "augmenters of AugmenterPipeline must be a list"),
         (
             DensityRatioWeighted(LabelInvariantMixup()),
             X,

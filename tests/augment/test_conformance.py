@@ -5,6 +5,7 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from leavezero.augment import (
+    AugmenterPipeline,
     AugmenterUnion,
     CopulaAugmenter,
     DensityRatioWeighted,
@@ -68,6 +69,7 @@ def small_classes(rng):
                 DensityRatioWeighted(CopulaAugmenter(), random_state=0),
             ]
         ),
+        AugmenterPipeline([LabelInvariantMixup(), CopulaAugmenter()]),
         FunctionAugmenter(jitter),
     ],
     ids=lambda a: type(a).__name__,

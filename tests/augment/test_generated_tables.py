@@ -18,7 +18,7 @@ from leavezero.augment import (
     OrthogonalTransform,
 )
 
-MIXED = [LabelInvariantMixup(), NeighborMixup(), CopulaAugmenter(), ForestAugmenter()]
+MIXED = [LabelInvariantMixup(), NeighborMixup(), CopulaAugmenter(), ForestAugmenter(n_trees=5)]
 
 
 def table(seed, n_rows=200):

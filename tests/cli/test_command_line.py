@@ -82,7 +82,7 @@ def test_a_real_process_selects_and_predicts(tmp_path):
     select = ["select", "a.csv", "--target", "y", "--models", "bayes,linear", "--time-budget", "2m"]
     selected = call(*select, "--jobs", "1")
     assert selected.returncode == 0, selected.stderr
-    assert "Best model for 'y' (regression, r2): " in selected.stdout
+    assert "Expected r2 on new rows: " in selected.stdout
     metadata = json.loads((tmp_path / "leavezero-a" / "run.json").read_text())
     assert shlex.split(metadata["command"]) == ["leavezero", *select, "--jobs", "1"]
     predicted = call("predict", "leavezero-a/model.skops", "a.csv")

@@ -30,23 +30,25 @@ def compare(path, *words):
     return runner.invoke(app, ["compare", str(path), "--jobs", "1", *map(str, words)])
 
 
-def test_both_searches_are_compared_and_written(tmp_path):
+def test_both_searches_are_compared_on_each_split(tmp_path):
     table().to_csv(tmp_path / "a.csv", index=False)
     words = ("--target", "kind", "--models", "bayes,tree", "--cv", 3, "--out", tmp_path / "o")
-    result = compare(tmp_path / "a.csv", *words)
+    result = compare(tmp_path / "a.csv", *words, "--repeats", 2)
     assert result.exit_code == 0, result.output
     assert "42 rows are for training; 18 rows are held out." in result.stderr
-    for text in ("leave-zero-out", "3-fold CV", "best on held-out rows", "regret", "40 fits in"):
+    for text in ("leave-zero-out", "3-fold CV", "over 2 splits, 18 held-out rows each", "40"):
         assert text in result.stdout
+    assert "Mean difference in held-out accuracy, leave-zero-out minus CV: " in result.stdout
     rows = pd.read_csv(tmp_path / "o" / "compare.csv")
-    assert len(rows) == 13
-    assert rows["test_score"].is_monotonic_decreasing
-    for search in ("leave_zero_out", "cross_validation"):
-        assert rows[f"selected_by_{search}"].sum() == 1
-        assert rows[f"{search}_score"].between(0, 1).all()
+    assert rows["split"].tolist() == [1, 1, 2, 2]
+    assert rows["held_out_score"].between(0.5, 1).all()
     found = json.loads((tmp_path / "o" / "compare.json").read_text())
-    for one in found["searches"]:
-        assert one["regret"] == pytest.approx(rows["test_score"].max() - one["test_score"])
+    for one in found["methods"]:
+        own = rows[rows["method"] == one["method"]]
+        assert one["held_out_score"] == pytest.approx(own["held_out_score"].mean())
+        assert one["seconds"] > 0
+    ours, theirs = (rows["held_out_score"][first::2].to_numpy() for first in (0, 1))
+    assert found["difference"]["mean"] == pytest.approx((ours - theirs).mean())
     figure = ElementTree.parse(tmp_path / "o" / "compare.svg").getroot()
     assert figure.tag == "{http://www.w3.org/2000/svg}svg"
 
@@ -56,13 +58,15 @@ def test_a_regression_is_repeated_by_its_seed(tmp_path):
     x = rng.normal(size=40)
     pd.DataFrame({"x": x, "y": x + rng.normal(size=40)}).to_parquet(tmp_path / "a.parquet")
     words = ("--target", "y", "--models", "tree,linear", "--cv", 2, "--json", "--quiet")
-    words += ("--out", tmp_path / "out", "--seed", 3, "--test-size", 0.5)
+    words += ("--out", tmp_path / "out", "--seed", 3, "--test-size", 0.5, "--repeats", 1)
     runs = [compare(tmp_path / "a.parquet", *words) for _ in range(2)]
     assert [one.exit_code for one in runs] == [0, 0], runs[0].output
     assert runs[0].stderr.strip() == ""
     first, second = (json.loads(one.stdout) for one in runs)
-    assert first["candidates"] == second["candidates"]
+    for one, other in zip(first["splits"], second["splits"], strict=True):
+        assert (one | {"seconds": 0}) == (other | {"seconds": 0})
     assert (first["task"], first["n_test"], first["seed"]) == ("regression", 20, 3)
+    assert first["difference"]["half_width"] is None
 
 
 @pytest.mark.parametrize(
@@ -70,6 +74,7 @@ def test_a_regression_is_repeated_by_its_seed(tmp_path):
     [
         (["--cv", "1"], "--cv must be between 2 and"),
         (["--cv", "99"], "the number of training rows of the largest class, got 99"),
+        (["--repeats", "0"], "--repeats must be at least 1, got 0"),
         (["--test-size", "1.5"], "--test-size must be between 0 and 1"),
         (["--test-size", "0.9"], "leave at least 10 of 60 rows for training, got 0.9"),
         (["--target", "rare", "--metric", "roc_auc"], "has no value on the held-out rows"),
@@ -86,14 +91,15 @@ def test_wrong_options_are_explained(words, message, tmp_path, monkeypatch):
     assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]
 
 
-def test_failing_candidates_have_no_score(tmp_path):
+def test_failing_candidates_are_not_selected(tmp_path):
     table().to_csv(tmp_path / "a.csv", index=False)
     (tmp_path / "grid.toml").write_text('[bad]\nestimator = "sklearn.svm.SVC"\ngrid = {C = [-1]}\n')
     words = ("--target", "kind", "--models", "bayes", "--cv", 2, "--grid", tmp_path / "grid.toml")
-    result = compare(tmp_path / "a.csv", *words, "--json", "--out", tmp_path / "o")
+    words += ("--repeats", 1, "--json", "--out", tmp_path / "o")
+    result = compare(tmp_path / "a.csv", *words)
     assert result.exit_code == 0, result.output
-    last = json.loads(result.stdout)["candidates"][-1]
-    assert (last["model"], last["test_score"]) == ("bad", None)
+    for row in json.loads(result.stdout)["splits"]:
+        assert row["selected"].startswith("bayes")
 
 
 def test_an_interrupted_comparison_writes_nothing(tmp_path, monkeypatch):
@@ -102,7 +108,7 @@ def test_an_interrupted_comparison_writes_nothing(tmp_path, monkeypatch):
     def interrupted(*args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(_compare_command, "_cross_validate", interrupted)
+    monkeypatch.setattr(_compare_command, "_grid_search", interrupted)
     result = compare(
         tmp_path / "a.csv", "--target", "kind", "--models", "bayes", "--out", tmp_path / "o"
     )

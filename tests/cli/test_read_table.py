@@ -1,5 +1,8 @@
 """Tables on disk to frames."""
 
+import io
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -60,7 +63,28 @@ def test_excel_is_read_or_openpyxl_is_named(tmp_path):
         with pytest.raises(TableError, match="openpyxl"):
             read(path)
     else:
-        assert list(read(path).columns) == ["x", "word", "day"]
+        assert list(read(path, sheet="Sheet1").columns) == ["x", "word", "day"]
+        with pytest.raises(TableError, match=r"cannot be read as excel: .*Sheet9"):
+            read(path, sheet="Sheet9")
+
+
+def test_tables_of_sqlite_files_are_named_after_two_colons(tmp_path):
+    path = tmp_path / "a.sqlite"
+    with closing(sqlite3.connect(path)) as database:
+        FRAME.to_sql('a "b"', database, index=False)
+        assert list(read(path)["x"].dropna()) == [1.5, 3.0]  # a single table needs no name
+        FRAME.to_sql("c", database, index=False)
+    assert read(Path(f'{path}::a "b"')).shape == (3, 3)
+    for name in (path, Path(f"{path}::d")):
+        with pytest.raises(TableError, match=r"name one of its tables.*'c'"):
+            read(name)
+
+
+def test_text_is_read_from_standard_input(monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"a;b\n1;x\n2;y\n")))
+    file = open_table(Path("-"), ReadOptions())
+    assert file.read().to_dict("list") == {"a": [1, 2], "b": ["x", "y"]}
+    assert sum(len(block) for block in file.blocks(1)) == 2
 
 
 @pytest.mark.parametrize("sep", [",", ";", "\t", "|"])
@@ -99,6 +123,7 @@ def test_blocks_of_text_have_the_cells_as_written(tmp_path):
         ("a.parquet.gz", b"x", r"must end in \.csv"),
         ("a.parquet", b"x", "cannot be read as parquet"),
         ("a.feather", b"x", "cannot be read as feather"),
+        ("a.sqlite", b"x", "cannot be read as sqlite"),
         ("a.jsonl", b"{", "cannot be read as json lines"),
         ("a.csv.gz", b"x", "cannot be read"),
         ("twice.csv", b"x,x,y\n1,2,3\n", "unique; .* repeats 'x'"),
@@ -142,7 +167,8 @@ def test_values_are_converted_to_their_kinds():
 
 @pytest.mark.parametrize(
     ("path", "name"),
-    [("a/sales.2024.CSV.gz", "sales.2024"), ("v1.2.parquet", "v1.2"), (".csv", ".csv")],
+    [("a/sales.2024.CSV.gz", "sales.2024"), ("v1.2.parquet", "v1.2"), (".csv", ".csv")]
+    + [("b/x.sqlite::t", "x"), ("-", "stdin")],
 )
 def test_results_are_named_after_the_table(path, name):
     assert base_name(Path(path)) == name

@@ -1,5 +1,6 @@
 """Predictions of a saved model for a table, from the command line."""
 
+import io
 import json
 import zipfile
 from functools import partialmethod
@@ -10,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from leavezero.cli._commands import app
+from leavezero.cli._output import escape_formulas
 from leavezero.cli._read_table import TableFile
 
 runner = CliRunner()
@@ -46,15 +48,17 @@ def test_predictions_are_added_and_other_cells_are_kept_as_written(model, tmp_pa
     """Other order of columns, unknown categories, cells that are not numbers."""
     path, out = tmp_path / "new.csv", tmp_path / "out.csv"
     path.write_text("id;color;x\n007;green;1,50\n008;;oops\n009;red;NA\n")
-    result = predict(model, path, "--out", out, "--decimal", ",")
+    result = predict(model, path, "--out", out, "--decimal", ",", "--proba")
     assert result.exit_code == 0, result.output
     assert "Columns that the model does not use: 'id'." in result.stderr
     assert "1 cell of column 'x' cannot be read as number; treated as missing." in result.stderr
+    unknown = "1 cell of column 'color' with a category that the training data do not have."
+    assert unknown in result.stderr
     assert "3 rows with prediction, probability_=a, probability_b written to" in result.stdout
     found = pd.read_csv(out, sep=";", decimal=",", dtype={"id": str, "x": str})
     assert found["id"].tolist() == ["007", "008", "009"]
     assert found["x"].iloc[0] == "1,50"
-    assert set(found["prediction"]) <= {"=a", "b"}
+    assert set(found["prediction"]) <= {"'=a", "b"}  # no spreadsheet evaluates it
     assert np.allclose(found.filter(like="probability_").sum(axis=1), 1)
 
 
@@ -71,8 +75,39 @@ def test_formats_agree(model, tmp_path, monkeypatch):
     first, second = pd.read_csv("a-predictions.csv"), pd.read_parquet("a-predictions.parquet")
     third = pd.read_csv("b.tsv", sep="\t")
     assert len(first) == N
-    assert first["prediction"].tolist() == second["prediction"].tolist()
+    assert [name.lstrip("'") for name in first["prediction"]] == second["prediction"].tolist()
     assert first["prediction"].tolist() == third["prediction"].tolist()
+
+
+def test_a_threshold_moves_predictions_to_the_second_class(model, tmp_path):
+    table().to_csv(tmp_path / "a.csv", index=False)
+    shares = []
+    for threshold in (0, 0.5, 1.0):
+        words = ("--threshold", threshold, "--proba", "--out", "-")
+        result = predict(model, tmp_path / "a.csv", *words)
+        assert result.exit_code == 0, result.output
+        found = pd.read_csv(io.StringIO(result.stdout))
+        predicted = found["prediction"] == "b"
+        assert (predicted == (found["probability_b"] >= threshold)).all()
+        shares.append(predicted.mean())
+    assert shares[0] == 1
+    assert shares[1] < 1
+
+
+def test_drifted_columns_are_named_with_counts(model, tmp_path):
+    new = table()
+    new.to_csv(tmp_path / "same.csv", index=False)
+    assert "drifted" not in predict(model, tmp_path / "same.csv", "--out", "-").stderr
+    new.assign(x=new["x"] + 5).to_csv(tmp_path / "other.csv", index=False)
+    shifted = predict(model, tmp_path / "other.csv", "--out", "-").stderr
+    assert "Column 'x' has drifted: 60 of 60 values are outside the middle 80 %" in shifted
+
+
+def test_formulas_are_escaped_and_signed_numbers_are_not():
+    cells = ["=cmd()", "@x", "+a", "-1.5", "+3", "-2e-5", "5", "-", "a=b", 7, None]
+    expected = ["'=cmd()", "'@x", "'+a", "-1.5", "+3", "-2e-5", "5", "-", "a=b", 7, None]
+    found = escape_formulas(pd.DataFrame({"=x": pd.Series(cells, dtype=object)}))
+    assert found["'=x"].tolist() == expected
 
 
 def test_blocks_with_gaps_are_written_to_one_file(model, tmp_path, monkeypatch):
@@ -124,6 +159,7 @@ def test_a_model_of_another_version_or_source_is_not_used_silently(model, tmp_pa
         ("new.csv", "x\n1\n", [], "does not have: 'color'"),
         ("new.csv", "x,color,prediction\n1,a,b\n", [], "already has columns 'prediction'"),
         ("new.csv", "x,color\n", [], "no rows"),
+        ("new.csv", "x,color\n1,a\n", ["--threshold", "2"], "--threshold must be between 0 and 1"),
         ("new.csv", "x,color\n1,a\n", ["--out", "a.xls"], "--out must end in .csv, .tsv, .parquet"),
         ("new.csv", "x,color\n1,a\n", ["--out", "new.csv"], "--out must differ from the table"),
         ("new.csv", "x,color\n1,a\n", ["--out", "no/a.csv"], "The directory of --out"),

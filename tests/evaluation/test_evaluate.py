@@ -251,10 +251,11 @@ def test_loo_scores_of_several_outputs():
     [
         (MLPClassifier(max_iter=1), {}, "accuracy", "no leave-one-out method for MLPClassifier"),
         (GaussianNB(), {"extra": 1}, "accuracy", "fit was called with extra"),
-        (GaussianNB(), {}, lambda e, X, y: 1.0, "needs features"),
+        (GaussianNB(), {}, lambda e, X, y: e.theta_[0, 0], "theta_ is not known"),
+        (GaussianNB(), {}, lambda e, X, y: e.predict(X[::2])[0], "for X itself only"),
         (KNeighborsClassifier(algorithm="kd_tree", metric="haversine"), {}, "accuracy", "failed"),
     ],
-    ids=["model", "parameters", "metric", "error"],
+    ids=["model", "parameters", "attribute", "rows", "error"],
 )
 @pytest.mark.filterwarnings("ignore:Stochastic Optimizer")
 def test_note_why_there_is_no_loo_score(iris, monkeypatch, model, fit_params, metric, note):

@@ -5,6 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from joblib import parallel_config
+from sklearn.base import clone
+from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.model_selection import GroupKFold, KFold, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -80,13 +82,25 @@ def test_first_folds_with_enough_test_rows_are_used(monkeypatch):
     folds = list(KFold(5).split(np.zeros(100)))
     for least, n_folds in ((1, 1), (20, 1), (21, 2), (60, 3), (100, 5), (1000, 5)):
         monkeypatch.setattr(_fold_scores, "HELD_OUT_ROWS", least)
-        assert enough_folds(folds, 9) == folds[:n_folds]
+        assert enough_folds(folds, 9, 9) == folds[:n_folds]
 
 
-@pytest.mark.parametrize(("n_candidates", "n_folds"), [(2, 5), (9, 5), (10, 2), (15, 3), (25, 5)])
-def test_folds_are_few_if_five_candidates_would_need_too_many_fits(n_candidates, n_folds):
+@pytest.mark.parametrize(
+    ("n_candidates", "n_groups", "n_folds"),
+    [
+        (2, 2, 5),
+        (9, 9, 5),
+        (10, 10, 2),
+        (15, 15, 3),
+        (25, 25, 5),
+        (12, 6, 2),
+        (12, 4, 3),
+        (12, 2, 5),
+    ],
+)
+def test_folds_are_few_if_five_groups_would_need_too_many_fits(n_candidates, n_groups, n_folds):
     folds = list(KFold(5).split(np.zeros(100)))
-    assert enough_folds(folds, n_candidates) == folds[:n_folds]
+    assert enough_folds(folds, n_candidates, n_groups) == folds[:n_folds]
 
 
 @pytest.mark.parametrize(("cv", "n_folds"), [(5, 2), (KFold(5), 5), ("pairs", 5)])
@@ -146,6 +160,19 @@ def test_number_of_candidates(two_classes, n_candidates, n_cross_validated, n_fo
     assert len(cross_validated(search.cv_results_)) == n_cross_validated
     assert search.fit_counts_["cv"] == n_folds * n_cross_validated
     assert n_candidates < 10 or search.fit_counts_["cv"] <= n_candidates
+
+
+def test_candidates_that_are_parts_of_one_model_share_the_fits_of_folds(two_classes):
+    grid = {"n_estimators": [2, 5, 9], "max_depth": [1, 2, 3, 4]}
+    model = GradientBoostingClassifier(random_state=0)
+    folds = folds_of(two_classes[1], 3)
+    search = GridSearchLZO(model, grid, cv=folds, **FAST).fit(*two_classes)
+    assert search.fit_counts_["cv"] == 3 * 4  # of each depth, the largest is fitted
+    plain = [
+        cross_val_score(clone(model).set_params(**params), *two_classes, cv=folds).mean()
+        for params in search.cv_results_["params"]
+    ]
+    np.testing.assert_allclose(search.cv_results_["mean_cv_score"], plain)
 
 
 def test_two_candidates_of_each_type_without_loo_scores(two_classes):

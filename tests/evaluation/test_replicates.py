@@ -1,3 +1,4 @@
+import joblib
 import numpy as np
 import pytest
 
@@ -9,6 +10,7 @@ from leavezero import (
     LabelInvariantMixup,
 )
 from leavezero._random import seed_sequence
+from leavezero.augment import FunctionAugmenter
 from leavezero.evaluation import sample_replicates
 from leavezero.evaluation._replicates import MAX_AUTO_ROWS, MAX_ROWS, replicate_size
 
@@ -54,6 +56,15 @@ def test_invalid_size(size):
 def test_invalid_number_of_replicates(n_replicates):
     with pytest.raises(ValueError, match="n_replicates of test must be a positive int"):
         replicate_size("auto", n_replicates, 150, "test")
+
+
+def test_augmenters_do_not_use_the_workers_of_joblib(iris):
+    def copies(X, y, n_samples, rng):
+        assert joblib.effective_n_jobs(2) == 1
+        return X[:n_samples], y[:n_samples]
+
+    with joblib.parallel_config(backend="threading", n_jobs=2):
+        assert len(sample(FunctionAugmenter(copies), *iris).rows) == 450
 
 
 def test_first_replicates_do_not_depend_on_their_number(iris):

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sklearn.base import clone, is_classifier
+from sklearn.base import BaseEstimator, TransformerMixin, clone, is_classifier
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.ensemble import (
@@ -25,8 +25,20 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from leavezero.joint_fit import _joint_fit, find_joint_fit
 
+
+class Double(TransformerMixin, BaseEstimator):
+    """A transformer whose fit sets nothing, as in much code of users."""
+
+    def fit(self, X, y=None):
+        return self
+
+    def transform(self, X):
+        return 2 * X
+
+
 PREFIXES = [
     ["passthrough"],
+    [Double()],
     [StandardScaler()],
     [StandardScaler(), PCA(2)],
     [make_pipeline(PolynomialFeatures(2), StandardScaler())],

@@ -3,15 +3,19 @@
 import os
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.dummy import DummyClassifier
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from leavezero import GridSearchLZO
+from leavezero import CandidateSearchLZO
 
 playwright = pytest.importorskip(
     "playwright.sync_api", reason="the package playwright is not installed"
@@ -30,10 +34,14 @@ def address(tmp_path_factory):
     X = rng.normal(size=(80, 3)) + (y == "=cmd()")[:, None]
     X = pd.DataFrame(X, columns=["<script>alert(1)</script>", "'\"", "c"])
     grid = {"svc__C": [0.1, 1, 10], "svc__kernel": ["rbf", "linear"]}
-    model = make_pipeline(StandardScaler(), SVC())
-    search = GridSearchLZO(model, grid, n_replicates=2, return_train_score=True, random_state=0)
+    candidates = {
+        "<i>svm</i>": (make_pipeline(StandardScaler(), SVC()), grid),
+        "knn": (KNeighborsClassifier(), {"n_neighbors": [1, 5, 9]}),
+        "baseline": DummyClassifier(strategy="prior"),
+    }
+    search = CandidateSearchLZO(candidates, n_replicates=2, random_state=0)
     path = tmp_path_factory.mktemp("report") / "report.html"
-    search.fit(X, y).to_html(path, with_rows=True)
+    search.fit(X, y).to_html(path)
     return path.as_uri()
 
 
@@ -67,9 +75,28 @@ def open_page(browser, address):
         context.close()
 
 
-def column(page, at):
-    rows = page.locator("#candidates tbody tr:not([hidden])")
+def table_of(page, name="svm"):
+    return page.locator("details", has_text=name).locator("table.candidates")
+
+
+def column(page, at, name="svm"):
+    rows = table_of(page, name).locator("tbody tr:not([hidden])")
     return rows.locator(f"td:nth-child({at})").all_inner_texts()
+
+
+OVERLAPS = """() => {
+  const found = [];
+  for (const svg of document.querySelectorAll("svg")) {
+    const texts = [...svg.querySelectorAll("text")].filter(t => t.textContent.trim());
+    const boxes = texts.map(t => [t.textContent, t.getBoundingClientRect()]);
+    boxes.forEach(([a, p], i) => boxes.slice(i + 1).forEach(([b, q]) => {
+      const width = Math.min(p.right, q.right) - Math.max(p.left, q.left);
+      const height = Math.min(p.bottom, q.bottom) - Math.max(p.top, q.top);
+      if (width > 1 && height > 3) found.push([svg.getAttribute("aria-label"), a, b]);
+    }));
+  }
+  return found;
+}"""
 
 
 def contrast(page, selector):
@@ -108,8 +135,11 @@ def test_page_opens_from_disk_and_fits(open_page, address, scheme, width):
     assert (luminance(page.evaluate("getComputedStyle(document.body).backgroundColor")) > 0.5) == (
         scheme == "light"
     )
-    for selector in ("h1", ".soft", "nav a", ".card .what", "figcaption"):
+    for selector in ("h1", ".soft", "nav a", ".headline", "figcaption"):
         assert contrast(page, selector) >= 4.5
+    page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+    assert page.evaluate(OVERLAPS) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
     save_screenshot(page, f"report-{scheme}-{width}")
 
 
@@ -122,10 +152,10 @@ def test_markup_in_names_is_text(open_page, address):
     assert page.events == [address]
 
 
-def test_table_is_sorted_by_mouse_and_keyboard(open_page):
+def test_tables_are_sorted_by_mouse_and_keyboard(open_page):
     """Ascending first, then descending."""
     page = open_page()
-    head = page.locator("#candidates thead th").nth(1)
+    head = table_of(page).locator("thead th").nth(1)
     head.locator("button").click()
     assert head.get_attribute("aria-sort") == "ascending"
     assert column(page, 2) == ["0.1", "0.1", "1", "1", "10", "10"]
@@ -133,19 +163,34 @@ def test_table_is_sorted_by_mouse_and_keyboard(open_page):
     page.keyboard.press("Enter")
     assert head.get_attribute("aria-sort") == "descending"
     assert column(page, 2) == ["10", "10", "1", "1", "0.1", "0.1"]
-    page.locator("#candidates thead th").nth(2).locator("button").click()
+    table_of(page).locator("thead th").nth(2).locator("button").click()
     assert head.get_attribute("aria-sort") == "none"
     assert column(page, 3) == sorted(column(page, 3))
 
 
-def test_filter_keeps_rows_that_match_all_terms(open_page):
+def test_filter_keeps_rows_that_match_all_terms_and_opens_their_tables(open_page):
     page = open_page()
-    assert page.locator("#shown").inner_text() == "6 of 6 shown"
-    page.get_by_label("Filter").fill("kernel=linear c=10")
+    assert page.locator("#shown").inner_text() == "10 of 10 shown"
+    field = page.get_by_label("Filter")
+    field.fill("kernel=linear c=10")
     assert column(page, 3) == ["linear"]
-    assert page.locator("#shown").inner_text() == "1 of 6 shown"
-    page.get_by_label("Filter").fill("")
+    assert page.locator("#shown").inner_text() == "1 of 10 shown"
+    field.fill("n_neighbors=5")
+    assert column(page, 2, "knn") == ["5"]
+    assert table_of(page, "knn").is_visible()
+    assert not table_of(page).is_visible()
+    field.fill("")
     assert len(column(page, 3)) == 6
+
+
+def test_details_are_opened_by_the_keyboard(open_page):
+    page = open_page()
+    summary = page.get_by_text("Other checks", exact=True)
+    checks = page.locator(".checks")
+    assert not checks.is_visible()
+    summary.focus()
+    page.keyboard.press("Enter")
+    assert checks.is_visible()
 
 
 def test_page_is_complete_without_scripts(open_page):
@@ -161,4 +206,39 @@ def test_print_is_dark_on_white_and_complete(open_page):
     page.emulate_media(media="print")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert not page.locator("nav").is_visible()
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    assert page.locator(".checks").is_visible()
     assert page.evaluate("getComputedStyle(document.querySelector('.tall')).maxHeight") == "none"
+
+
+def test_the_page_of_a_served_model_predicts(browser, tmp_path):
+    """In a real process, with a form and a file."""
+    pytest.importorskip("flask", reason="flask is not installed")
+    pd = pytest.importorskip("pandas")
+    x = np.random.default_rng(0).normal(size=60)
+    frame = pd.DataFrame({"x": x, "y": np.where(x > 0, "up", "down")})
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    run = [sys.executable, "-c", "from leavezero.cli import main; main()"]
+    select = ["select", "a.csv", "--target", "y", "--models", "tree", "--jobs", "1", "--out", "o"]
+    subprocess.run([*run, *select], cwd=tmp_path, check=True, capture_output=True)
+    serve = [*run, "serve", "o/model.skops", "--port", "0"]
+    with subprocess.Popen(serve, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            address = re.search(r"http://\S+", process.stderr.readline())[0]
+            page = browser.new_page()
+            errors = []
+            page.on("console", lambda message: errors.append(message.text))
+            page.goto(address)
+            page.get_by_label("x").fill("2")
+            page.get_by_role("button", name="Predict", exact=True).click()
+            assert "up" in page.locator("output").inner_text()
+            save_screenshot(page, "serve")
+            page.get_by_label("CSV file").set_input_files(tmp_path / "a.csv")
+            with page.expect_download() as download:
+                page.get_by_role("button", name="Download").click()
+            found = pd.read_csv(download.value.path())
+            assert (found["prediction"] == found["y"]).mean() > 0.9
+            assert errors == []
+            page.close()
+        finally:
+            process.terminate()

@@ -72,28 +72,46 @@ def summary_of(name="x", n_candidates=3, **changes):
     diagnostics = {"checks": [check], "next_step": name, "seconds": 0.1, "n_fits": 0}
     plane = {"x_edges": [0, 1, 2], "y_edges": [0, 1, 2]}
     plane |= {"training": [[0.5, 0.0], [0.0, 0.5]], "validation": [[0.4, 0.1], [0.1, 0.4]]}
-    bins = {"edges": [0.0, 1.0, 2.0], "training": [0.5, 0.5], "validation": [0.25, 0.75]}
+    columns = [{"label": name, "score": 0.1, "low": 0.0, "high": 0.2}]
+    held_out = {
+        "source": name,
+        "n_fits": 5,
+        "baseline": 0.5,
+        "importances": columns,
+        "confusion": {"labels": [name, "b"], "n_classes": 2, "counts": [[3, 1], [0, 4]]},
+        "curves": {
+            "kind": "ROC",
+            "share": 0.5,
+            "lines": [{"label": name, "x": [0, 0, 1], "y": [0, 1, 1], "area": 1.0}],
+        },
+        "reliability": {
+            "predicted": [0.6, 0.9],
+            "observed": [0.5, 1.0],
+            "low": [0.4, 0.9],
+            "high": [0.6, 1.0],
+            "counts": [4, 4],
+        },
+    }
     validation = {
         "sentence": name,
         "note": name,
         "classes": [{"label": name, "training": 0.5, "validation": 0.5}],
         "n_classes": 1,
         "projection": plane,
-        "points": {"training": [[0.5, 0.5]], "validation": [[1.5, 1.5]]},
-        "histograms": [bins | {"label": name}],
-        "target": bins,
-        "rows": {"columns": [name], "training": [[name]], "validation": [[name]]},
     }
     run = {
         "title": name,
         "metric": name,
-        "data": {"sentence": name, "columns": [name], "more_columns": 0},
+        "target": name,
+        "model_type": name,
+        "data": {"sentence": name, "columns": [name], "more_columns": 0, "notes": [name]},
         "fits": {"sentence": name},
         "seconds": [{"part": name, "seconds": 1.0}],
-        "repeat": {"python": name, "shell": name, "notes": [name]},
+        "code": {"model": name, "search": name, "shell": name, "notes": [name]},
         "made_with": name,
     }
-    parts = {"diagnostics": diagnostics, "validation": validation, "run": run} | changes
+    parts = {"diagnostics": diagnostics, "validation": validation, "held_out": held_out, "run": run}
+    parts |= changes
     return summarize(table, best=n_candidates - 1, **parts)
 
 
@@ -173,9 +191,10 @@ def test_figures_take_their_colors_from_the_page():
 
 def test_page_without_diagnostics_and_validation_set():
     """A pickled search has lost the rows that both need."""
-    page = to_html(summary_of(diagnostics=None, validation=None))
+    page = to_html(summary_of(diagnostics=None, validation=None, held_out=None))
     assert 'id="checks"' not in page
-    assert 'id="validation"' not in page
+    assert 'id="held-out"' not in page
+    assert "Validation set compared" not in page
     assert Reader(page).open == []
 
 
@@ -195,7 +214,7 @@ def test_long_tables_are_cut():
     summary = summary_of(n_candidates=2_003)
     page = to_html(summary)
     assert len(summary["candidates"]) == 2_003
-    assert "3 more are not" in page
+    assert "3 more candidates are not listed" in page
 
 
 @pytest.mark.parametrize("module", ["jinja2", "matplotlib.figure"])
@@ -233,17 +252,30 @@ def test_any_search_can_be_drawn(trials):
             assert "nan" not in values
 
 
-def test_best_candidate_is_marked_in_every_figure():
+def test_best_candidate_is_marked_in_the_figures_of_candidates():
     found = page_figures(summary_of(n_candidates=4))
-    for name in ("scores", "params", "parallel", "loo", "train"):
+    for name in ("scores", "params"):
         assert all("var(--accent)" in svg for svg in found[name])
-    assert all("stroke: var(--ink)" in svg for svg in found["pairs"])
 
 
-@pytest.mark.parametrize("n_values", [3, 60])
-def test_parameter_pairs_have_one_cell_per_candidate(n_values):
-    """Many values are placed by size, few in equal steps."""
-    params = [{"C": 1.5**at, "gamma": float(at)} for at in range(n_values)]
-    table = {"params": params, "mean_test_score": [at / n_values for at in range(n_values)]}
-    (svg,) = page_figures(summarize(table, best=n_values - 1))["pairs"]
-    assert svg.count("fill: var(--accent)") == n_values
+def test_parameters_are_shown_of_the_best_model_type_on_one_scale():
+    """Parameters with two values are not shown."""
+    params = [
+        {"candidate": "a", "C": c, "g": g, "two": c > 1} for c in (1, 2, 3) for g in (1, 2, 3)
+    ]
+    params += [{"candidate": "b", "k": k} for k in (1, 2, 3)]
+    scores = [0.6 + 0.01 * at for at in range(9)] + [0.1, 0.2, 0.3]
+    svgs = page_figures(summarize({"params": params, "mean_test_score": scores}, best=8))["params"]
+    assert len(svgs) == 2
+    heights = [re.findall(r">(0\.\d+)</text>", svg) for svg in svgs]
+    assert heights[0] == heights[1]
+    assert len(heights[0]) > 1
+
+
+def test_regression_has_figures_of_predictions():
+    cells = {"x": [1.0, 2.0], "y": [1.0, 3.0], "counts": [1, 5]}
+    held_out = {"source": "x", "n_fits": 5, "baseline": 0.0, "importances": None}
+    held_out |= {"observed": cells, "residuals": cells, "mean_absolute_error": 1.5}
+    summary = summary_of(held_out=held_out)
+    assert len(page_figures(summary)["held_out"]) == 2
+    assert "The mean absolute error is 1.5." in to_html(summary)

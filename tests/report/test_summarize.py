@@ -17,6 +17,8 @@ SELECTION = {
     "margin_low": -0.01,
     "margin_high": 0.2,
     "standard_error": 0.02,
+    "new_data_low": 0.8,
+    "new_data_high": 1.02,
     "bias_corrected_score": 0.88,
     "resampled_units": "training rows",
 }
@@ -61,11 +63,33 @@ def test_selection_has_values_and_sentences():
     ]
 
 
-def test_resampled_generated_rows_give_no_confidence_interval():
-    selection = SELECTION | {"tied": (1,), "resampled_units": "generated rows"}
-    sentences = summarize(results(), best=1, selection=selection)["selection"]["sentences"]
-    assert "No other candidate is statistically tied with it." in sentences
-    assert "no confidence intervals" in sentences[-1]
+def test_intervals_end_at_the_highest_value_of_the_metric():
+    for metric, high in (("accuracy", 1.0), ("neg_mean_squared_error", 0.0), ("own", 1.02)):
+        found = summarize(results(), best=1, selection=SELECTION, run={"metric": metric})
+        assert found["selection"]["new_data_high"] == high
+
+
+def test_model_types_are_listed_with_their_best_candidate():
+    """The parameters of a type are its own, without the names of pipeline steps."""
+    params = [
+        {"candidate": "a", "svc__C": 1},
+        {"candidate": "a", "svc__C": 10},
+        {"candidate": "b", "one__alpha": 2, "two__alpha": 3},
+        {"candidate": "baseline"},
+    ]
+    table = {"params": params, "mean_test_score": [0.7, 0.9, 0.8, 0.5]}
+    found = summarize(table, best=1, selection=SELECTION | {"tied": (1, 2)})
+    types = found["model_types"]
+    assert [one["name"] for one in types] == ["a", "b", "baseline"]
+    assert [one["label"] for one in types] == [
+        "a, C=10",
+        "b, one__alpha=2, two__alpha=3",
+        "baseline",
+    ]
+    assert types[1]["difference"] == pytest.approx(-0.1)
+    assert [one["tied"] for one in types] == [True, True, False]
+    assert types[0]["params"] == [{"name": "C", "values": [1, 10], "numeric": True}]
+    assert found["baseline"] == 0.5
 
 
 def test_single_candidate_has_no_margin():
@@ -85,7 +109,7 @@ def test_values_of_numeric_parameters_are_sorted_and_others_unique():
     """1 and True are different values."""
     params = [{"a": 10, "b": True}, {"a": 2, "b": 1}, {"a": 10, "b": SVC(C=3)}]
     table = {"params": params, "mean_test_score": [0.1, 0.2, 0.3]}
-    found = summarize(table)["params"]
+    found = summarize(table)["model_types"][0]["params"]
     assert found[0] == {"name": "a", "values": [2, 10], "numeric": True}
     assert found[1] == {"name": "b", "values": [True, 1, "SVC(C=3)"], "numeric": False}
 

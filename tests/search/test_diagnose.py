@@ -24,6 +24,7 @@ from leavezero import (
 )
 
 NEIGHBORS = {"n_neighbors": [1, 3, 5, 9, 15]}
+FEW = {"augmenter": LabelInvariantMixup(), "n_replicates": 2, "cv_finalists": 0, "random_state": 0}
 
 
 def noise(seed=0):
@@ -55,7 +56,7 @@ def test_no_check_warns_on_separated_classes(seed):
 
 
 def test_fits_of_the_permutation_check_are_counted():
-    search = GridSearchLZO(KNeighborsClassifier(), NEIGHBORS, random_state=0)
+    search = GridSearchLZO(KNeighborsClassifier(), NEIGHBORS, **FEW)
     n_fits = search.fit(*separated(distance=1.0)).n_fits_
     assert search.diagnose().n_fits == 0
     assert search.n_fits_ == n_fits
@@ -65,7 +66,7 @@ def test_fits_of_the_permutation_check_are_counted():
 
 
 def test_report_is_reproducible():
-    search = GridSearchLZO(KNeighborsClassifier(), NEIGHBORS, random_state=0)
+    search = GridSearchLZO(KNeighborsClassifier(), NEIGHBORS, **FEW)
     data = separated(distance=1.0)
     reports = [clone(search).fit(*data).diagnose(permutation=True) for _ in range(2)]
     assert reports[0].checks == reports[1].checks
@@ -74,21 +75,21 @@ def test_report_is_reproducible():
 @pytest.mark.parametrize(
     "search",
     [
-        GridSearchLZO(Ridge(), {"alpha": [0.1, 1, 10]}),
-        GridSearchLZO(SVC(), {"C": [1, 10]}, loo="only"),
-        GridSearchLZO(SVC(), {"C": [1, 10]}, scoring="roc_auc"),
-        GridSearchLZO(SVC(), {"C": [1, 10]}, refit=False),
-        GridSearchLZO(SVC(), {"C": [1, 10]}, refit=lambda table: 0),
-        CandidateSearchLZO({"svc": SVC(), "tree": DecisionTreeClassifier()}),
-        HalvingGridSearchLZO(SVC(), {"C": [0.1, 1, 10]}),
-        GridSearchLZO(SVC(), {"C": [1, 10]}, augmenter=FixedValidationSet(*separated(60))),
+        GridSearchLZO(Ridge(), {"alpha": [0.1, 1, 10]}, **FEW | {"augmenter": "auto"}),
+        GridSearchLZO(SVC(), {"C": [1, 10]}, loo="only", **FEW),
+        GridSearchLZO(SVC(), {"C": [1, 10]}, scoring="roc_auc", **FEW),
+        GridSearchLZO(SVC(), {"C": [1, 10]}, refit=False, **FEW),
+        GridSearchLZO(SVC(), {"C": [1, 10]}, refit=lambda table: 0, **FEW),
+        CandidateSearchLZO({"svc": SVC(), "tree": DecisionTreeClassifier()}, **FEW),
+        HalvingGridSearchLZO(SVC(), {"C": [0.1, 1, 10]}, **FEW),
+        GridSearchLZO(SVC(), {"C": [1]}, **FEW | {"augmenter": FixedValidationSet(*separated(60))}),
     ],
     ids=["regression", "loo", "auc", "no refit", "callable", "candidates", "halving", "fixed"],
 )
 def test_every_search_has_a_report(search):
     X, y = separated(distance=1.0)
     y = X[:, 0] + 0.1 * y if "alpha" in str(search) else y
-    report = clone(search).set_params(random_state=0).fit(X, y).diagnose(permutation=True)
+    report = clone(search).fit(X, y).diagnose(permutation=True)
     assert len(report.checks) == 13
     assert report["LZ09"].level == "not applicable"
 
@@ -97,7 +98,8 @@ def test_report_with_a_frame_and_groups():
     X, y = separated(distance=1.0)
     model = make_pipeline(StandardScaler(), LogisticRegression())
     search = GridSearchLZO(model, {"logisticregression__C": [0.1, 1, 10]}, random_state=0)
-    search.fit(pd.DataFrame(X, columns=list("abcd")), y, groups=np.arange(len(y)) // 2)
+    search.set_params(augmenter=LabelInvariantMixup())
+    search.fit(pd.DataFrame(X, columns=list("abcd")), y, groups=np.arange(len(y)) % 6)
     assert search.diagnose()["LZ11"].level == "note"
 
 
@@ -108,7 +110,7 @@ def test_diagnose_requires_a_fitted_search():
 
 def test_pickled_search_has_neither_training_data_nor_a_validation_set():
     X, y = separated()
-    search = GridSearchLZO(SVC(), {"C": [1, 10]}, random_state=0).fit(X, y)
+    search = GridSearchLZO(SVC(), {"C": [1, 10]}, **FEW).fit(X, y)
     loaded = pickle.loads(pickle.dumps(search))
     np.testing.assert_array_equal(loaded.predict(X), search.predict(X))
     assert not hasattr(loaded, "validation_set_")
@@ -130,7 +132,7 @@ def test_training_rows_in_a_pickle(augmenter):
 @pytest.mark.parametrize("function", [copy.copy, copy.deepcopy])
 def test_copy_shares_the_training_data_and_nothing_else(function):
     X, y = separated(distance=1.0)
-    search = GridSearchLZO(KNeighborsClassifier(), NEIGHBORS, random_state=0).fit(X, y)
+    search = GridSearchLZO(KNeighborsClassifier(), NEIGHBORS, **FEW).fit(X, y)
     n_fits, copied = search.n_fits_, function(search)
     reports = [one.diagnose(permutation=True) for one in (search, copied)]
     assert reports[0].checks == reports[1].checks
@@ -143,7 +145,7 @@ def test_copy_shares_the_training_data_and_nothing_else(function):
 
 
 def test_deepcopy_of_an_unfitted_search():
-    search = GridSearchLZO(SVC(), {"C": [1]}, random_state=0)
+    search = GridSearchLZO(SVC(), {"C": [1]}, **FEW)
     first, second = copy.deepcopy([search, search])
     assert first is second
     first.fit(*separated())

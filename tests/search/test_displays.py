@@ -9,15 +9,16 @@ from matplotlib.figure import Figure
 from sklearn.exceptions import NotFittedError
 from sklearn.neighbors import KNeighborsClassifier
 
-from leavezero import GridSearchLZO
-from leavezero.search import DiagnosticDisplay, SearchDisplay, ValidationSetDisplay
+from leavezero import GridSearchLZO, LabelInvariantMixup
+from leavezero.search import SearchDisplay, ValidationSetDisplay
 
-DISPLAYS = (SearchDisplay, DiagnosticDisplay, ValidationSetDisplay)
+DISPLAYS = (SearchDisplay, ValidationSetDisplay)
 GRID = {"n_neighbors": [1, 5, 9]}
+FEW = {"augmenter": LabelInvariantMixup(), "n_replicates": 2, "cv_finalists": 0, "random_state": 0}
 
 
 def search_of(**options):
-    return GridSearchLZO(KNeighborsClassifier(), GRID, n_replicates=2, random_state=0, **options)
+    return GridSearchLZO(KNeighborsClassifier(), GRID, **FEW, **options)
 
 
 def two_classes():
@@ -71,12 +72,6 @@ def test_search_display_shows_the_metric_that_selected():
     assert display.frame()["score"].iloc[0] == search.best_score_
 
 
-def test_diagnostic_frame_has_one_row_per_check(fitted):
-    frame = DiagnosticDisplay.from_search(fitted, ax=Figure().subplots()).frame()
-    checks = fitted.summary()["diagnostics"]["checks"]
-    assert frame.index.tolist() == [check["code"] for check in checks]
-
-
 def test_validation_set_frame_has_shares_of_cells(fitted):
     """It contains no row of the data."""
     frame = ValidationSetDisplay.from_search(fitted, ax=Figure().subplots()).frame()
@@ -93,9 +88,8 @@ def test_displays_require_a_fitted_search(cls):
 def test_displays_of_a_pickled_search(fitted):
     """Training data are not pickled; scores are."""
     again = pickle.loads(pickle.dumps(fitted))
-    for cls in (DiagnosticDisplay, ValidationSetDisplay):
-        with pytest.raises(ValueError, match="to display: it was pickled without the training"):
-            cls.from_search(again)
+    with pytest.raises(ValueError, match="to display: it was pickled without the training"):
+        ValidationSetDisplay.from_search(again)
     assert SearchDisplay.from_search(again, ax=Figure().subplots())
 
 

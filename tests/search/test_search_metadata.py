@@ -12,6 +12,7 @@ from sklearn.model_selection import GroupKFold
 from sklearn.svm import SVC, LinearSVC
 
 from leavezero import CandidateSearchLZO, FixedValidationSet, GridSearchLZO, LabelInvariantMixup
+from leavezero.augment import GaussianAugmenter
 
 
 class Recording(ClassifierMixin, BaseEstimator):
@@ -177,15 +178,19 @@ def test_each_metric_receives_its_metadata(data, make_search):
         np.testing.assert_array_equal(metadata, other[rows[:, 0]])
 
 
-def test_metadata_per_row_require_source_rows(data, grid_search):
+def test_metadata_per_row_require_source_rows_or_folds(data, grid_search):
     def metric(y_true, y_pred, metadata):
+        assert len(metadata) == len(y_true)
         return 0.5
 
     with config_context(enable_metadata_routing=True):
         scorer = make_scorer(metric).set_score_request(metadata=True)
-        search = grid_search(LinearSVC(), {}, scoring=scorer, augmenter="auto")
+        search = grid_search(LinearSVC(), {}, scoring=scorer, augmenter=GaussianAugmenter())
         with pytest.raises(ValueError, match=r"metadata is routed to the scorer .* source rows"):
             search.fit(*data, metadata=np.arange(40))
+        search.set_params(augmenter="auto", loo="auto", error_score="raise")
+        with pytest.warns(UserWarning, match="folds of cv.* metadata of training rows"):
+            assert search.fit(*data, metadata=np.arange(40)).best_score_ == 0.5
 
 
 def test_metrics_with_different_weights(data, grid_search):
@@ -198,8 +203,11 @@ def test_metrics_with_different_weights(data, grid_search):
         search = grid_search(LinearSVC(), {"C": [1]}, scoring=scoring, refit=False)
         weights = {"for_zeros": 1e-9 + (y == 0), "for_ones": 1e-9 + (y == 1)}
         search.fit(*data, **weights)
+        with pytest.warns(UserWarning, match="folds of cv.* different weights"):
+            search.set_params(augmenter="auto", loo="auto").fit(*data, **weights)
+        assert search.cv_results_["mean_test_zeros"][0] == pytest.approx(0, abs=1e-6)
         with pytest.raises(ValueError, match="metrics of GridSearchLZO have different weights"):
-            search.set_params(augmenter="auto").fit(*data, **weights)
+            search.set_params(augmenter=GaussianAugmenter(), loo=False).fit(*data, **weights)
         search.set_params(augmenter=LabelInvariantMixup()).fit(*data, **weights)
     assert search.cv_results_["mean_test_zeros"][0] == pytest.approx(0, abs=1e-6)
     assert search.cv_results_["mean_test_ones"][0] == pytest.approx(1, abs=1e-6)
@@ -264,5 +272,5 @@ def test_metadata_of_score(data, grid_search):
         search = grid_search(model, {}, scoring=scorer).fit(*data)
         assert search.score(*data, sample_weight=weight) == 1.0
         assert search.score(*data) == pytest.approx(data[1].mean())
-    with pytest.raises(ValueError, match="parameters metadata, which require metadata routing"):
+    with pytest.raises(ValueError, match="is only supported if metadata routing"):
         search.score(*data, metadata=1)

@@ -5,20 +5,30 @@ import re
 import numpy as np
 import pytest
 from sklearn.cluster import KMeans
-from sklearn.datasets import make_blobs, make_multilabel_classification, make_regression
-from sklearn.linear_model import Ridge
+from sklearn.datasets import (
+    make_blobs,
+    make_classification,
+    make_multilabel_classification,
+    make_regression,
+)
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import (
     accuracy_score,
     confusion_matrix,
     f1_score,
+    get_scorer,
+    log_loss,
     make_scorer,
     recall_score,
     roc_auc_score,
 )
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from leavezero import GridSearchLZO
 from leavezero.exceptions import AllCandidatesFailedError, CandidateFailedWarning
 
 GRID = {"C": [0.01, 1]}
@@ -55,7 +65,7 @@ def test_named_metric_requires_no_score_method(data, grid_search, scoring):
 
 
 def test_no_metric_and_no_score_method_raises(data, grid_search):
-    with pytest.raises(TypeError, match=r"has no score\. Alternatively, set scoring"):
+    with pytest.raises(TypeError, match="if no scoring is specified, the method score"):
         grid_search(LinearSVCWithoutScore(), GRID).fit(*data)
 
 
@@ -189,11 +199,14 @@ def test_forms_of_a_single_metric_are_equivalent(data, grid_search):
 @pytest.mark.parametrize(
     ("scoring", "refit", "message"),
     [
-        ("recall", "precision", "refit of GridSearchLZO must be True, .*, got 'precision'"),
-        (["accuracy", "f1"], True, r"refit of .* name of a metric \(accuracy, f1\).*, got True"),
-        ({"acc": "accuracy"}, "accuracy", r"name of a metric \(acc\).*, got 'accuracy'"),
-        (lambda model, X, y: {"a": 1.0, "b": 2.0}, True, r"metric \(a, b\).*, got True"),
-        (lambda model, X, y: {"a": 1.0}, "c", r"name of a metric \(a\).*, got 'c'"),
+        (
+            ["accuracy", "f1"],
+            True,
+            "refit must be set to .* are accuracy, f1; got True",
+        ),
+        ({"acc": "accuracy"}, "accuracy", "scorer key .* are acc; got 'accuracy'"),
+        (lambda model, X, y: {"a": 1.0, "b": 2.0}, True, "are a, b; got True"),
+        (lambda model, X, y: {"a": 1.0}, "c", "scorer key .* are a; got 'c'"),
     ],
 )
 def test_refit_must_name_a_metric(data, grid_search, scoring, refit, message):
@@ -202,6 +215,76 @@ def test_refit_must_name_a_metric(data, grid_search, scoring, refit, message):
 
 
 # Scorers of the user
+
+
+def accuracy_of(model, X, y):
+    return accuracy_score(y, model.predict(X))
+
+
+def roc_auc_of(model, X, y):
+    return get_scorer("roc_auc")(model, X, y)
+
+
+def both_of(model, X, y):
+    return {"accuracy": accuracy_of(model, X, y), "roc_auc": roc_auc_of(model, X, y)}
+
+
+MODEL = make_pipeline(StandardScaler(), LogisticRegression())
+PENALTIES = {"logisticregression__C": [1e-3, 1e-1, 1]}
+
+
+def scores_of(scoring, refit=True, **options):
+    X, y = make_classification(200, flip_y=0.2, random_state=0)
+    return GridSearchLZO(MODEL, PENALTIES, scoring=scoring, refit=refit, **options).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("name", "scorer"),
+    [
+        ("accuracy", make_scorer(accuracy_score)),
+        (
+            "neg_log_loss",
+            make_scorer(log_loss, greater_is_better=False, response_method="predict_proba"),
+        ),
+        ("roc_auc", roc_auc_of),
+    ],
+)
+def test_scores_of_a_metric_do_not_depend_on_how_it_is_given(name, scorer):
+    by_name, by_scorer = (scores_of(one).cv_results_ for one in (name, scorer))
+    assert np.isfinite(by_name["mean_loo_score"]).all()
+    for column in [c for c in by_name if c.endswith("_score")]:
+        np.testing.assert_allclose(by_scorer[column], by_name[column], rtol=1e-12, err_msg=column)
+
+
+def test_callable_that_returns_several_scores_has_loo_scores():
+    names = ["accuracy", "roc_auc"]
+    by_name = scores_of(names, refit="roc_auc")
+    by_callable = scores_of(both_of, refit="roc_auc")
+    for name in names:
+        column = f"mean_loo_{name}"
+        np.testing.assert_allclose(by_callable.cv_results_[column], by_name.cv_results_[column])
+    assert by_callable.best_score_ == pytest.approx(by_name.best_score_)
+
+
+def test_callable_that_uses_the_steps_of_a_pipeline():
+    """It receives the model itself, and leave-one-out scores do not exist."""
+
+    def of_steps(model, X, y):
+        assert isinstance(model, Pipeline)
+        return model[-1].score(model[:-1].transform(X), y)
+
+    search = scores_of(of_steps, error_score="raise")
+    assert np.isnan(search.cv_results_["mean_loo_score"]).all()
+    assert search.best_score_ > 0.5
+
+
+def test_callable_that_predicts_other_rows():
+    def of_half(model, X, y):
+        return float(np.mean(model.predict(X[::2]) == y[::2]))
+
+    search = scores_of(of_half, error_score="raise")
+    assert "for X itself only" in search.cv_results_["loo_note"][0]
+    assert search.best_score_ > 0.5
 
 
 def test_scorer_from_any_callable(data, grid_search):

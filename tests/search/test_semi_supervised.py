@@ -25,6 +25,7 @@ from leavezero.augment import LabeledOnly, LabelInvariantMixup, PseudoLabeled
 from leavezero.semi_supervised import SMIRClassifier
 
 FEW = {"n_replicates": 2, "random_state": 0}
+FAST = {"augmenter": LabelInvariantMixup(), "cv_finalists": 0, **FEW}
 SEMI_SUPERVISED = {
     "spreading": (LabelSpreading(max_iter=200), {"gamma": [1.0, 5.0, 20.0]}),
     "propagation": (LabelPropagation(max_iter=2000), {"gamma": [1.0, 20.0]}),
@@ -90,7 +91,7 @@ def test_other_searches():
     assert len(search.cv_results_["params"]) == 7
     assert LabelSpreading not in {type(model) for model in search.augmenter_.label_models_}
     space = {"width": [0.1, 0.2, 0.5]}
-    search = RandomizedSearchLZO(SMIRClassifier(), space, n_iter=2, **FEW).fit(X, few)
+    search = RandomizedSearchLZO(SMIRClassifier(), space, n_iter=2, **FAST).fit(X, few)
     assert len(search.cv_results_["params"]) == 2
 
 
@@ -122,7 +123,7 @@ def test_results_do_not_depend_on_n_jobs():
     X, few, _ = moons()
     with parallel_config(backend="threading"):
         scores = [
-            GridSearchLZO(*SEMI_SUPERVISED["SMIR"], n_jobs=n_jobs, **FEW)
+            GridSearchLZO(*SEMI_SUPERVISED["SMIR"], n_jobs=n_jobs, **FAST)
             .fit(X, few)
             .cv_results_["mean_test_score"]
             for n_jobs in (1, 2)
@@ -170,7 +171,7 @@ def test_class_with_one_label_has_no_loo_score():
 
 def test_folds_of_finalists_split_labels_only():
     X, few, _ = moons(40)
-    search = GridSearchLZO(*SEMI_SUPERVISED["spreading"], cv_finalists=2, cv=3, **FEW)
+    search = GridSearchLZO(*SEMI_SUPERVISED["spreading"], cv=3, **FAST | {"cv_finalists": 2})
     assert search.fit(X, few).fit_counts_["cv"] in (3, 6)
 
 
@@ -184,7 +185,7 @@ def test_report_names_the_label_models():
 
 def test_minus_one_is_a_class_of_supervised_estimators():
     X, _, y = moons()
-    search = GridSearchLZO(KNeighborsClassifier(), {"n_neighbors": [1, 5]}, random_state=0)
+    search = GridSearchLZO(KNeighborsClassifier(), {"n_neighbors": [1, 5]}, **FAST)
     assert_array_equal(search.fit(X, np.where(y == 0, -1, 1)).classes_, [-1, 1])
 
 
@@ -281,8 +282,8 @@ def test_none_as_the_marker_in_every_kind_of_score(params):
     if isinstance(params.get("augmenter"), PseudoLabeled):
         coded["augmenter"] = PseudoLabeled(LabelInvariantMixup())
     grid = {"width": [0.1, 0.5]}
-    search = GridSearchLZO(SMIRClassifier(unlabeled=None), grid, **FEW | params)
-    expected = GridSearchLZO(SMIRClassifier(), grid, **FEW | coded)
+    search = GridSearchLZO(SMIRClassifier(unlabeled=None), grid, **FAST | params)
+    expected = GridSearchLZO(SMIRClassifier(), grid, **FAST | coded)
     search.fit(X, as_names(few, None))
     expected.fit(X, few)
     assert_array_equal(
@@ -294,17 +295,17 @@ def test_none_as_the_marker_in_every_kind_of_score(params):
 def test_halving_of_labels_that_do_not_sort(marker):
     X, few, _ = moons(40)
     model, grid = SMIRClassifier(unlabeled=marker), {"width": [0.1, 0.3, 0.5]}
-    search = HalvingGridSearchLZO(model, grid, min_resources=50, **FEW)
+    search = HalvingGridSearchLZO(model, grid, min_resources=50, **FAST)
     assert_array_equal(search.fit(X, as_names(few, marker)).classes_, ["a", "b"])
 
 
 def test_marker_in_a_grid():
     X, few, y = moons()
     for marker in ("?", None):
-        search = GridSearchLZO(SMIRClassifier(), {"unlabeled": [marker]}, **FEW)
+        search = GridSearchLZO(SMIRClassifier(), {"unlabeled": [marker]}, **FAST)
         assert_array_equal(search.fit(X, as_names(few, marker)).classes_, ["a", "b"])
     for markers in (["?", "!"], ["!", "?"]):
-        search = GridSearchLZO(SMIRClassifier(), {"unlabeled": markers}, **FEW)
+        search = GridSearchLZO(SMIRClassifier(), {"unlabeled": markers}, **FAST)
         with pytest.raises(ValueError, match=r"alike, got the markers '!' and '\?', of which y"):
             search.fit(X, as_names(few, "?"))
         assert len(search.fit(X, as_names(y, "?")).cv_results_["params"]) == 2

@@ -90,14 +90,12 @@ def test_search_class_of_a_user():
 def test_sampled_candidates(iris):
     """Their number does not change the validation set."""
     space = {"C": loguniform(0.1, 10)}
-    many, few = (
-        RandomizedSearchLZO(SVC(), space, n_iter=n, random_state=0).fit(*iris) for n in (6, 2)
-    )
+    many, few = (RandomizedSearchLZO(SVC(), space, n_iter=n, **FEW).fit(*iris) for n in (6, 2))
     values = many.cv_results_["param_C"]
     assert len(values) == many.n_fits_ == 6
     assert 0.1 <= values.min() <= values.max() <= 10
     np.testing.assert_array_equal(few.validation_set_.X, many.validation_set_.X)
-    other = RandomizedSearchLZO(SVC(), space, n_iter=6, random_state=1).fit(*iris)
+    other = RandomizedSearchLZO(SVC(), space, n_iter=6, **FEW | {"random_state": 1}).fit(*iris)
     assert other.cv_results_["param_C"].tolist() != values.tolist()
 
 

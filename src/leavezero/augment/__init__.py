@@ -10,6 +10,7 @@ from leavezero.augment._augmenter import (
 )
 from leavezero.augment._augmenter import takes_unlabeled as takes_unlabeled  # not public
 from leavezero.augment._auto import resolve_augmenter as resolve_augmenter  # not public
+from leavezero.augment._composition import AugmenterPipeline, AugmenterUnion
 from leavezero.augment._copula import CopulaAugmenter
 from leavezero.augment._density_ratio import DensityRatioWeighted
 from leavezero.augment._forest import ForestAugmenter
@@ -18,13 +19,13 @@ from leavezero.augment._mixup import LabelInvariantMixup, NeighborMixup, Orthogo
 from leavezero.augment._pseudo_labels import LabeledOnly, PseudoLabeled
 from leavezero.augment._pseudo_labels import check_labels as check_labels  # not public
 from leavezero.augment._text_and_images import ImageAugmenter, TextAugmenter
-from leavezero.augment._union import AugmenterUnion
 from leavezero.augment._user_defined import (
     FixedValidationSet,
     FunctionAugmenter,
 )
 
 __all__ = [
+    "AugmenterPipeline",
     "AugmenterUnion",
     "BaseAugmenter",
     "ClassConditionalAugmenter",

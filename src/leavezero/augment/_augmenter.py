@@ -86,7 +86,7 @@ class ValidationSet:
                 )
 
     def __len__(self) -> int:
-        return len(self.y)
+        return count_rows(self.X)
 
     def take(self, rows: slice | Ints) -> "ValidationSet":
         """Return some rows."""

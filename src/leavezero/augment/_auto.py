@@ -9,13 +9,13 @@ from scipy import sparse
 
 from leavezero._tables import TableCodec, count_rows, is_pandas, is_polars, is_text
 from leavezero._typing import AnyArray, Table
+from leavezero.augment._composition import AugmenterUnion
 from leavezero.augment._copula import CopulaAugmenter
 from leavezero.augment._forest import ForestAugmenter
 from leavezero.augment._gaussian import GaussianMixtureAugmenter
 from leavezero.augment._mixup import LabelInvariantMixup
 from leavezero.augment._pseudo_labels import LabeledOnly, PseudoLabeled, default_labelers
 from leavezero.augment._text_and_images import ImageAugmenter, TextAugmenter
-from leavezero.augment._union import AugmenterUnion
 
 
 @dataclass(frozen=True)

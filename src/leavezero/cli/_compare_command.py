@@ -1,22 +1,19 @@
 """Leave-zero-out against cross-validation: on a table (``compare``), on bundled data (``demo``)."""
 
-import logging
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import typer
 from joblib import Parallel, delayed, effective_n_jobs
 from rich.table import Table
-from sklearn.base import clone
+from scipy import stats
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import (
     GridSearchCV,
     KFold,
-    ParameterGrid,
     StratifiedKFold,
     train_test_split,
 )
@@ -57,7 +54,7 @@ from leavezero.report import plot_comparison, to_svg
 from leavezero.search import GridSearchLZO
 
 Rows = tuple[Any, AnyArray]  # X and y
-_LOGGER = logging.getLogger("leavezero")
+OURS = "leave-zero-out"
 _DATA = {"breast cancer": load_breast_cancer, "wine": load_wine, "digits": load_digits}
 _C = [10.0**power for power in range(-3, 4)]
 _MODELS: dict[str, tuple[SVC, dict[str, list[float]]]] = {
@@ -67,23 +64,34 @@ _MODELS: dict[str, tuple[SVC, dict[str, list[float]]]] = {
 
 
 def run_compare(options: TableOptions) -> None:
-    """Run both searches, write the results to a directory and print them; exit with 1 on Ctrl-C."""
+    """Run both searches on each split, write and print the results; exit with 1 on Ctrl-C."""
+    if options.repeats < 1:
+        raise TableError(f"--repeats must be at least 1, got {options.repeats}.")
     prepared, out = prepare_table(options), options.out
-    train, test = _split_rows(prepared, options)
-    folds = _make_folds(prepared.target.task, train[1], options)
-    n_train, n_test = len(train[1]), len(test[1])
+    splits = [_split_rows(prepared, options, seed) for seed in _seeds(options)]
+    folds = [_make_folds(prepared.target.task, train[1], options) for train, _ in splits]
+    n_train, n_test = (len(y) for _, y in splits[0])
     prepared.notices.append(f"{n_train:,} rows are for training; {n_test:,} rows are held out.")
     if not options.quiet:
         print_notice(*prepared.notices)
     try:
         with output_directory(out), search_progress(options.quiet) as start:
-            found = _compare(prepared, options, train, test, folds, start)
+            _start_workers(options.jobs)
+            with recorded_warnings(options.verbose) as notices:
+                rows = [
+                    row
+                    for at, (split, cv) in enumerate(zip(splits, folds, strict=True))
+                    for row in _compare(prepared, options, split, cv, at + 1, start)
+                ]
     except KeyboardInterrupt:
-        print_notice("Interrupted before both searches had finished. Nothing was written.")
+        print_notice("Interrupted before all searches had finished. Nothing was written.")
         raise typer.Exit(1) from None
+    found = _summarize(prepared, options, rows, n_train, n_test)
+    found["notices"] = [*prepared.notices, *notices]
     found = write_results(out / "compare.json", out / "compare.csv", found)
-    label = "scores of the candidates by both methods"
-    write_text(out / "compare.svg", to_svg(plot_comparison, found, label=label))
+    label = "held-out scores of both methods"
+    size = (560, 150 + 30 * options.repeats)
+    write_text(out / "compare.svg", to_svg(plot_comparison, found, label=label, size=size))
     written = f"Written to {out}: compare.csv, compare.json, compare.svg"
     lines = [_table(found), *found["sentences"], written]
     print_results(found, lines, quiet=options.quiet, as_json=options.as_json)
@@ -124,7 +132,11 @@ def _start_workers(n_jobs: int) -> None:
     Parallel(n_jobs)(delayed(int)() for _ in range(2 * effective_n_jobs(n_jobs)))
 
 
-def _split_rows(prepared: PreparedTable, options: TableOptions) -> tuple[Rows, Rows]:
+def _seeds(options: TableOptions) -> range:
+    return range(options.seed, options.seed + options.repeats)
+
+
+def _split_rows(prepared: PreparedTable, options: TableOptions, seed: int) -> tuple[Rows, Rows]:
     """Return training rows and held-out rows, stratified if every class has two rows."""
     y, task = prepared.target.values, prepared.target.task
     n_rows, n_test = len(y), max(1, round(options.test_size * len(y)))
@@ -137,7 +149,7 @@ def _split_rows(prepared: PreparedTable, options: TableOptions) -> tuple[Rows, R
     stratify = task == "classification" and counts.min() >= 2
     stratify = stratify and len(counts) <= min(n_test, n_rows - n_test)
     strata = y if stratify else None
-    split = {"test_size": n_test, "random_state": options.seed, "stratify": strata}
+    split = {"test_size": n_test, "random_state": seed, "stratify": strata}
     parts = [np.sort(rows) for rows in train_test_split(np.arange(n_rows), **split)]
     train, test = ((prepared.X.iloc[rows].reset_index(drop=True), y[rows]) for rows in parts)
     reason = metric_failure(prepared.scoring, task, train[1], test[1])
@@ -161,154 +173,127 @@ def _make_folds(task: str, y: AnyArray, options: TableOptions) -> KFold | Strati
 def _compare(
     prepared: PreparedTable,
     options: TableOptions,
-    train: Rows,
-    test: Rows,
+    split: tuple[Rows, Rows],
     folds: Any,
+    number: int,
     start: Callable[[str], None],
-) -> dict[str, Any]:
-    """Run both searches, score all candidates on the held-out rows, and return plain values."""
-    names = ("leave-zero-out", f"{folds.n_splits}-fold CV")
-    ours = make_search(prepared, options)
-    with recorded_warnings() as notices:
-        _start_workers(options.jobs)
-        start(names[0])
-        times = [time.perf_counter()]
-        fit_search(ours, *train, options)
-        times.append(time.perf_counter())
-        start(names[1])
-        theirs = _cross_validate(prepared, options, train, folds)
-        times.append(time.perf_counter())
-        scorer = get_scorer(prepared.scoring)
-        grids = {name: ParameterGrid(grid) for name, (_, grid) in prepared.candidates.items()}
-        tasks = (
-            delayed(_test_score)(prepared.candidates[name][0], one, scorer, train, test)
-            for name, grid in grids.items()
-            for one in grid
-        )
-        tests = np.array(Parallel(n_jobs=options.jobs)(tasks), dtype=np.float64)
-    params = [{"candidate": name, **one} for name, grid in grids.items() for one in grid]
-    places = [ours.cv_results_["params"].index(one) for one in params]
-    scores = (ours.cv_results_["mean_test_score"][places], theirs.cv_results_["mean_test_score"])
-    best = (params.index(ours.best_params_), int(theirs.best_index_))
-    n_fits = (sum(ours.fit_counts_.values()), folds.n_splits * len(params) + 1)
-    models, own_params = zip(*map(split_params, params), strict=True)
-    labels = list(map(label_of, models, own_params))
-    searches = [
-        {
-            "name": names[one],
-            "label": labels[best[one]],
-            "score": float(scores[one][best[one]]),
-            "test_score": float(tests[best[one]]),
-            "regret": float(np.nanmax(tests) - tests[best[one]]),
-            "n_fits": n_fits[one],
-            "seconds": times[one + 1] - times[one],
+) -> Iterator[dict[str, Any]]:
+    """Run both searches on the training rows; yield what each selected and its held-out score."""
+    train, test = split
+    searches = {
+        OURS: make_search(prepared, options),
+        f"{folds.n_splits}-fold CV": _grid_search(prepared, options, folds),
+    }
+    for name, search in searches.items():
+        start(f"split {number}, {name}")
+        started = time.perf_counter()
+        if name == OURS:
+            fit_search(search, *train, options)
+            n_fits = sum(search.fit_counts_.values())
+        else:
+            search.fit(*train)
+            n_fits = folds.n_splits * len(search.cv_results_["params"]) + 1  # and the refit
+        seconds = time.perf_counter() - started
+        if not np.isfinite(search.best_score_):
+            raise TableError(
+                f"{prepared.metric} has no value in cross-validation. Use another --metric, or "
+                "fewer folds."
+            )
+        params = {
+            key.removeprefix("candidate__"): value for key, value in search.best_params_.items()
         }
-        for one in range(2)
-    ]
-    columns = {
-        "label": labels,
-        "model": models,
-        "params": own_params,
-        "test_score": tests,
-        "leave_zero_out_score": scores[0],
-        "cross_validation_score": scores[1],
-        "selected_by_leave_zero_out": np.arange(len(params)) == best[0],
-        "selected_by_cross_validation": np.arange(len(params)) == best[1],
-    }
-    candidates = pd.DataFrame(columns).sort_values("test_score", ascending=False, kind="stable")
-    better = _better_rows(prepared.target.task, ours, theirs, *test)
-    return {
-        "command": options.command,
-        "target": prepared.target.name,
-        "task": prepared.target.task,
-        "metric": prepared.metric,
-        "seed": options.seed,
-        "n_train": len(train[1]),
-        "n_test": len(test[1]),
-        "searches": searches,
-        "rows_predicted_better": better,
-        "sentences": list(_sentences(searches, better, len(test[1]), options.seed)),
-        "candidates": candidates.to_dict("records"),
-        "notices": [*prepared.notices, *notices],
-        "versions": current_versions(),
-    }
+        if name != OURS:
+            names = list(prepared.candidates)
+            pipelines = [pipeline for pipeline, _ in prepared.candidates.values()]
+            params["candidate"] = names[pipelines.index(params["candidate"])]
+        yield {
+            "split": number,
+            "method": name,
+            "selected": label_of(*split_params(params)),
+            "score": float(search.best_score_),
+            "held_out_score": float(get_scorer(prepared.scoring)(search.best_estimator_, *test)),
+            "n_fits": n_fits,
+            "seconds": seconds,
+        }
 
 
-def _cross_validate(
-    prepared: PreparedTable, options: TableOptions, train: Rows, folds: Any
-) -> GridSearchCV:
-    """Score all candidates on the same folds and refit the best one on all rows."""
+def _grid_search(prepared: PreparedTable, options: TableOptions, folds: Any) -> GridSearchCV:
     grids = [
         {"candidate": [pipeline], **{f"candidate__{name}": grid[name] for name in grid}}
         for pipeline, grid in prepared.candidates.values()
     ]
     pipeline = Pipeline([("candidate", "passthrough")])
-    search = GridSearchCV(pipeline, grids, scoring=prepared.scoring, cv=folds, n_jobs=options.jobs)
-    search.fit(*train)
-    if np.isnan(search.cv_results_["mean_test_score"]).all():
-        raise TableError(
-            f"{prepared.metric} has no value in cross-validation. Use another --metric, or fewer "
-            "folds."
-        )
-    return search
+    return GridSearchCV(pipeline, grids, scoring=prepared.scoring, cv=folds, n_jobs=options.jobs)
 
 
-def _test_score(
-    pipeline: Any, params: dict[str, Any], scorer: Any, train: Rows, test: Rows
-) -> float:
-    try:
-        return float(scorer(clone(pipeline).set_params(**params).fit(*train), *test))
-    except ValueError:
-        _LOGGER.debug("A candidate failed on the held-out rows.", exc_info=True)
-        return np.nan
+def _summarize(
+    prepared: PreparedTable,
+    options: TableOptions,
+    rows: list[dict[str, Any]],
+    n_train: int,
+    n_test: int,
+) -> dict[str, Any]:
+    """Return the means of both methods and their difference as plain values."""
+    names = list(dict.fromkeys(row["method"] for row in rows))
+    by_method = [[row for row in rows if row["method"] == name] for name in names]
+    means = ("score", "held_out_score", "n_fits", "seconds")
+    methods = [
+        {"method": name} | {key: float(np.mean([row[key] for row in own])) for key in means}
+        for name, own in zip(names, by_method, strict=True)
+    ]
+    ours, theirs = ([row["held_out_score"] for row in own] for own in by_method)
+    differences = np.subtract(ours, theirs)
+    half = np.nan
+    if len(differences) > 1:
+        # splits share rows: corrected variance of Nadeau and Bengio (2003)
+        error = differences.std(ddof=1) * np.sqrt(1 / len(differences) + n_test / n_train)
+        half = float(stats.t.ppf(0.975, len(differences) - 1) * error)
+    found = {
+        "command": options.command,
+        "target": prepared.target.name,
+        "task": prepared.target.task,
+        "metric": prepared.metric,
+        "seed": options.seed,
+        "n_train": n_train,
+        "n_test": n_test,
+        "methods": methods,
+        "difference": {"mean": float(differences.mean()), "half_width": half},
+        "splits": rows,
+        "versions": current_versions(),
+    }
+    return found | {"sentences": list(_sentences(found))}
 
 
-def _better_rows(task: str, first: Any, second: Any, X: Any, y: AnyArray) -> list[int]:
-    """Return how many rows each of two models predicts better than the other."""
-    predictions = [model.predict(X) for model in (first, second)]
-    ours, theirs = (one != y if task == "classification" else abs(one - y) for one in predictions)
-    return [int((ours < theirs).sum()), int((theirs < ours).sum())]
-
-
-def _sentences(
-    searches: list[dict[str, Any]], better: list[int], n_test: int, seed: int
-) -> Iterator[str]:
-    ours, theirs = searches
-    if ours["label"] == theirs["label"]:
-        yield f"Both searches selected the same candidate, {ours['label']}."
-    else:
-        # sign test, normal approximation
-        significant = abs(better[0] - better[1]) > 1.96 * np.sqrt(sum(better))
-        yield (
-            f"On {counted(n_test, 'held-out row')} the selection of leave-zero-out scores "
-            f"{ours['test_score'] - theirs['test_score']:+.4g} compared with cross-validation. It "
-            f"predicts {better[0]:,} rows better and {better[1]:,} worse, which is "
-            f"{'' if significant else 'not '}significant at the 5 % level."
-        )
-    yield (
-        f"Leave-zero-out: {ours['n_fits']:,} fits in {ours['seconds']:.1f} s. Cross-validation: "
-        f"{theirs['n_fits']:,} fits in {theirs['seconds']:.1f} s."
+def _sentences(found: dict[str, Any]) -> Iterator[str]:
+    ours, theirs = found["methods"]
+    mean, half = found["difference"].values()
+    interval = f" (95 % interval {mean - half:+.4f} to {mean + half:+.4f})" if half >= 0 else ""
+    yield f"Mean difference in held-out {found['metric']}, {OURS} minus CV: {mean:+.4f}{interval}."
+    same = sum(
+        first["selected"] == second["selected"]
+        for first, second in zip(found["splits"][::2], found["splits"][1::2], strict=True)
     )
-    yield f"One split is one sample: repeat with other seeds, such as --seed {seed + 1}."
+    yield f"Both selected the same candidate in {same} of {len(found['splits']) // 2} splits."
+    yield f"Cross-validation took {theirs['seconds'] / ours['seconds']:.1f} times as long."
 
 
 def _table(found: dict[str, Any]) -> Table:
-    best = found["candidates"][0]
     rows = [
         (
-            one["name"],
-            one["label"],
-            *(score_text(one[name]) for name in ("score", "test_score", "regret")),
-            f"{one['n_fits']:,}",
+            one["method"],
+            score_text(one["score"]),
+            score_text(one["held_out_score"]),
+            f"{one['n_fits']:,.0f}",
             f"{one['seconds']:.1f}",
         )
-        for one in found["searches"]
+        for one in found["methods"]
     ]
-    rows.append(("best on held-out rows", best["label"], "", score_text(best["test_score"])))
+    n_splits = len(found["splits"]) // 2
+    title = f"{found['target']}: mean {found['metric']} over {counted(n_splits, 'split')}, "
     return make_table(
-        f"{found['target']}: {found['metric']} on {counted(found['n_test'], 'held-out row')}",
-        ("search", "selected"),
-        ("its score", "held-out score", "regret", "fits", "seconds"),
+        f"{title}{counted(found['n_test'], 'held-out row')} each",
+        ("method",),
+        ("its own score", "held-out score", "fits", "seconds"),
         rows,
     )
 

@@ -31,10 +31,10 @@ from skrub import tabular_pipeline
 
 from leavezero._typing import AnyArray
 from leavezero.cli._output import TableError, check_name
+from leavezero.report import BASELINE
 
 Grid = Mapping[str, Sequence[Any]]
 
-BASELINE = "baseline"  # name of the model that ignores the features
 
 _C = (0.01, 0.1, 1.0, 10.0, 100.0)
 _SVM_GRID: Grid = {"C": (0.1, 1.0, 10.0, 100.0), "gamma": ("scale", 0.01, 0.1)}

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sys
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
@@ -17,6 +18,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
+# signs before numbers are no formulas
+_FORMULA = re.compile(r"[=@\t\r]|[+-](?!\s*[\d.,]*([eE][+-]?\d+)?\s*%?$)")
 _WIDTH = 120  # columns of output that is not a terminal
 
 
@@ -168,8 +171,18 @@ def write_text(path: Path, text: str) -> None:
         part.write_text(text, encoding="utf-8", newline="")
 
 
+def escape_formulas(frame: Any) -> Any:
+    """Return a frame whose strings no spreadsheet evaluates: ' is put before a formula."""
+
+    def escaped(cell: Any) -> Any:
+        return f"'{cell}" if isinstance(cell, str) and _FORMULA.match(cell) else cell
+
+    texts = {name: frame[name].map(escaped) for name in frame.select_dtypes(exclude="number")}
+    return frame.assign(**texts).rename(columns=escaped)
+
+
 def write_results(path: Path, csv: Path, values: dict[str, Any]) -> dict[str, Any]:
-    """Write plain values as JSON, and the candidates in them as CSV; return what was written."""
+    """Write values as JSON, and their candidates or splits as CSV; return what was written."""
     import pandas as pd
 
     # NaN and infinities become None
@@ -177,6 +190,8 @@ def write_results(path: Path, csv: Path, values: dict[str, Any]) -> dict[str, An
         json.dumps(values, default=repr), parse_constant=lambda constant: None
     )
     write_text(path, json.dumps(found, indent=1) + "\n")
-    rows = [row | {"params": json.dumps(row["params"])} for row in found["candidates"]]
-    write_text(csv, pd.DataFrame(rows).to_csv(index=False, lineterminator="\n"))
+    table = escape_formulas(pd.DataFrame(found.get("candidates") or found["splits"]))
+    if "params" in table:
+        table["params"] = table["params"].map(json.dumps)
+    write_text(csv, table.to_csv(index=False, lineterminator="\n"))
     return found

@@ -1,9 +1,10 @@
 """From a table on disk to features, a target, a metric and candidates."""
 
+import hashlib
 import re
 import shlex
 import warnings
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -11,6 +12,7 @@ import numpy as np
 import pandas as pd
 from sklearn import metrics
 from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.model_selection import TimeSeriesSplit
 from skrub import Cleaner
 
 from leavezero._typing import AnyArray, Bools
@@ -23,6 +25,7 @@ from leavezero.cli._read_table import (
     is_missing,
     open_table,
     to_features,
+    to_numbers,
 )
 
 Task = Literal["classification", "regression"]
@@ -30,6 +33,7 @@ Task = Literal["classification", "regression"]
 MIN_ROWS = 10
 _MAX_CLASS_NUMBERS = 20  # whole numbers with at most this many values are classes
 _MIN_KEY_ROWS = 20  # with fewer rows all values may differ by chance
+_MAX_CATEGORIES = 200  # of a column whose new categories are counted
 _TEXT_WORDS = 4  # words per cell, on average, from which strings are text and not keys
 _ID_NAME = re.compile(r"(.*[_\W])?(id|uuid|guid|index|key|rownum|row)|.*[a-z]ID")
 _POSITIVE_CLASS_METRICS = ("f1", "precision", "recall", "jaccard")
@@ -49,19 +53,30 @@ class TableOptions:
     cv_finalists: int | str = "auto"
     keep: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
+    id: tuple[str, ...] = ()
+    time_column: str | None = None
+    group_column: str | None = None
     sep: str | None = None
     decimal: str = "."
     encoding: str = "utf-8"
+    sheet: str | None = None
     time_budget: float | None = None  # seconds
     checkpoint: Path | None = None
     jobs: int = 1
     seed: int = 0
-    cv: int = 10  # of compare, as test_size
+    cv: int = 10  # of compare, as repeats and test_size
+    repeats: int = 5
     test_size: float = 0.3
     out: Path = Path("leavezero-table")
     quiet: bool = False
+    verbose: bool = False
     as_json: bool = False
     command: str = ""  # the whole command line
+
+    @property
+    def reading(self) -> ReadOptions:
+        """How the table is written."""
+        return ReadOptions(self.sep, self.decimal, self.encoding, self.sheet)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,33 +108,84 @@ class PreparedTable:
     metric: str
     scoring: Any
     notices: list[str]
+    profile: dict[str, Any]  # of the columns that are used, to recognize other data
+    source: dict[str, Any]  # the file and how it is written
+    groups: AnyArray | None = None
+    ordered: bool = False  # rows are sorted by --time-column
+
+    @property
+    def cv(self) -> Any:
+        """The folds of cross-validated candidates."""
+        return TimeSeriesSplit(5) if self.ordered else 5
 
 
 def prepare_table(options: TableOptions) -> PreparedTable:
     """Read a table, decide task, columns and metric, and build the candidates."""
-    reading = ReadOptions(options.sep, options.decimal, options.encoding)
-    file = open_table(options.table, reading)
+    file = open_table(options.table, options.reading)
     features = [name for name in file.names if name != options.target]
     check_name(options.target, file.names, "--target must be a column of the table")
-    for option, names in {"--keep": options.keep, "--drop": options.drop}.items():
+    named = {"--keep": options.keep, "--drop": options.drop, "--id": options.id}
+    single = {"--time-column": options.time_column, "--group-column": options.group_column}
+    named |= {option: (name,) for option, name in single.items() if name is not None}
+    for option, names in named.items():
         for name in names:
             check_name(name, features, f"{option} must be a column of the table")
     frame = file.read()
+    if options.time_column is not None:
+        frame = _sort_by_time(frame, options.time_column)
     target = find_target(frame[options.target], options.task)
     metric, scoring, metric_notices = find_metric(options.metric, target)
-    X, kinds, dropped, cleaner = _clean(frame[features], target, options)
+    X, kinds, dropped, cleaner, profile = _clean(frame[features], target, options)
     own = {} if options.grid is None else read_grid_file(options.grid, target.task)
     candidates, skipped = build_candidates(
         X, target.task, target.values, models=options.models, own=own, seed=options.seed
     )
-    of_classes = "" if target.classes is None else f" with {len(target.classes)} classes"
-    notices = [f"Task: {target.task} of {target.name!r}{of_classes} ({target.reason})."]
+    notices = []
     n_missing = int((~target.known).sum())
     if n_missing:
         notices.append(f"Left out: {counted(n_missing, 'row')} without a value in {target.name!r}.")
     notices += [f"Column {name!r} is dropped: {reason}." for name, reason in dropped.items()]
     notices += [*skipped, *metric_notices]
-    return PreparedTable(X, target, kinds, dropped, cleaner, candidates, metric, scoring, notices)
+    groups = None
+    if options.group_column is not None:
+        groups = _group_codes(frame[options.group_column])[target.known]
+    with file.path.open("rb") as content:
+        sha256 = hashlib.file_digest(content, "sha256").hexdigest()
+    source = {"path": str(options.table), "format": file.format, "sha256": sha256}
+    return PreparedTable(
+        X,
+        target,
+        kinds,
+        dropped,
+        cleaner,
+        candidates,
+        metric,
+        scoring,
+        notices,
+        profile,
+        source | asdict(file.options),
+        groups,
+        ordered=options.time_column is not None,
+    )
+
+
+def _sort_by_time(frame: Any, name: str) -> Any:
+    times = Cleaner().fit_transform(frame[[name]])[name]
+    if column_kind(times) not in ("datetime", "number") or times.isna().any():
+        raise TableError(
+            f"--time-column must hold a date, a time or a number in every row; {name!r} does not."
+        )
+    return frame.iloc[np.argsort(times.to_numpy(), kind="stable")].reset_index(drop=True)
+
+
+def _group_codes(column: Any) -> AnyArray:
+    codes, groups = pd.factorize(column)
+    if (codes < 0).any() or len(groups) < 5:
+        raise TableError(
+            "--group-column must have a value in every row and at least five different values; "
+            f"{column.name!r} has {len(groups)} and {counted(int((codes < 0).sum()), 'gap')}."
+        )
+    return np.asarray(codes)
 
 
 def find_target(column: Any, task: str | None = None) -> Target:
@@ -191,9 +257,12 @@ def metric_failure(scoring: Any, task: Task, y_train: AnyArray, y_test: AnyArray
 
 def _clean(
     frame: Any, target: Target, options: TableOptions
-) -> tuple[Any, dict[str, Kind], dict[str, str], Any]:
-    """Return the cleaned features, their kinds as read, why others are dropped, and the cleaner."""
+) -> tuple[Any, dict[str, Kind], dict[str, str], Any, dict[str, Any]]:
+    """Return the cleaned features, their kinds, why others are dropped, cleaner and profile."""
     dropped = dict.fromkeys(options.drop, "named by --drop")
+    dropped |= dict.fromkeys(options.id, "named by --id")
+    if options.group_column is not None:
+        dropped[options.group_column] = "named by --group-column"
     kinds = {name: column_kind(frame[name]) for name in frame.columns if name not in dropped}
     features = to_features(frame, kinds)
     rows = features.loc[target.known].reset_index(drop=True)
@@ -209,7 +278,23 @@ def _clean(
         reasons = "; ".join(f"{name!r}: {reason}" for name, reason in list(dropped.items())[:3])
         raise TableError(f"No column is left to predict {target.name!r} from: {reasons}.")
     cleaner = Cleaner()  # only of columns that a table to predict must have
-    return cleaner.fit_transform(rows[list(kinds)]), kinds, dropped, cleaner
+    used = rows[list(kinds)]
+    return cleaner.fit_transform(used), kinds, dropped, cleaner, column_profile(used)
+
+
+def column_profile(X: Any) -> dict[str, Any]:
+    """Return the categories of each column of strings, and the middle 80 % of other columns."""
+    categories: dict[str, list[str]] = {}
+    ranges: dict[str, list[float]] = {}
+    for name in X.columns:
+        values = X[name].dropna()
+        if column_kind(values) == "string":
+            found = sorted(set(values))
+            if len(found) <= _MAX_CATEGORIES:
+                categories[name] = found
+        elif len(values):
+            ranges[name] = np.quantile(to_numbers(values), [0.1, 0.9]).tolist()
+    return {"categories": categories, "ranges": ranges}
 
 
 def _identifies_rows(column: Any, cleaned: Any) -> str | None:

@@ -1,13 +1,18 @@
-"""Read tables: CSV, TSV, Parquet, Feather, Excel and JSON lines."""
+"""Read tables: CSV, TSV, Parquet, Feather, Excel, JSON lines and SQLite."""
 
+import atexit
 import csv
 import re
+import shutil
+import sqlite3
+import sys
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any, Literal
 
 import numpy as np
@@ -23,8 +28,10 @@ COMPRESSIONS = (".gz", ".bz2", ".xz", ".zip")
 _TEXT = dict.fromkeys((".csv", ".tsv", ".txt"), "csv")
 _JSON = dict.fromkeys((".jsonl", ".ndjson"), "json lines")
 _ARROW = {".parquet": "parquet", ".feather": "feather", ".arrow": "feather"}
-FORMATS = _TEXT | _JSON | _ARROW | {".xlsx": "excel"}
-_NULLS = ("", "?", "...")  # in addition to those of pandas
+_SQLITE = dict.fromkeys((".sqlite", ".sqlite3", ".db"), "sqlite")
+FORMATS = _TEXT | _JSON | _ARROW | {".xlsx": "excel"} | _SQLITE
+STDIN = Path("-")
+NULLS = ("", "?", "...")  # in addition to those of pandas
 _NULL_WORDS = ("na", "n/a", "#n/a", "#na", "nan", "-nan", "null", "none", "<na>")
 _KINDS: dict[str, Kind] = {  # of the names that pandas infers; all others are strings
     "boolean": "boolean",
@@ -36,11 +43,12 @@ _KINDS: dict[str, Kind] = {  # of the names that pandas infers; all others are s
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """How a text file is written; sep=None uses the most frequent separator in the first row."""
+    """How a file is written; sep=None uses the most frequent separator in the first row."""
 
     sep: str | None = None
     decimal: str = "."
     encoding: str = "utf-8"
+    sheet: str | None = None  # of an Excel file; None for the first one
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +66,7 @@ class TableFile:
         found = self.frame
         if found is None:
             with _text_errors(self.path, self.options):
-                found = pd.read_csv(self.path, **self._csv(), na_values=_NULLS, low_memory=False)
+                found = pd.read_csv(self.path, **self._csv(), na_values=NULLS, low_memory=False)
         self._check_rows(len(found))
         return found
 
@@ -93,7 +101,14 @@ class TableFile:
 
 
 def open_table(path: Path, options: ReadOptions) -> TableFile:
-    """Check that a file is a table and return it with the names of its columns."""
+    """Check that a file is a table and return it with the names of its columns.
+
+    ``-`` is text on standard input, ``FILE::TABLE`` a table of an SQLite file.
+    """
+    if path == STDIN:
+        return _open_stdin(options)
+    name, _, table = str(path).partition("::")
+    path = Path(name)
     if not path.is_file():
         what = "is not a file" if path.exists() else "does not exist"
         raise TableError(f"TABLE must be a file; {str(path)!r} {what}.")
@@ -106,7 +121,7 @@ def open_table(path: Path, options: ReadOptions) -> TableFile:
             f"The name of {str(path)!r} must end in {', '.join(FORMATS)}; text may also be "
             f"compressed ({', '.join(COMPRESSIONS)}). Rename or convert the file."
         )
-    file = _open(path, suffix, options)
+    file = _open(path, suffix, options, table or None)
     duplicates = [name for name, count in Counter(file.names).items() if count > 1]
     if duplicates:
         raise TableError(
@@ -117,6 +132,9 @@ def open_table(path: Path, options: ReadOptions) -> TableFile:
 
 def base_name(path: Path) -> str:
     """Return the name of a table's file without the suffixes of format and compression."""
+    if path == STDIN:
+        return "stdin"
+    path = Path(str(path).partition("::")[0])
     for known in (COMPRESSIONS, FORMATS):
         if path.suffix.lower() in known:
             path = path.with_suffix("")
@@ -133,7 +151,7 @@ def is_missing(column: Any) -> AnyArray:
     found = column.isna().to_numpy()
     if column_kind(column) == "string":
         words = column.astype(str).str.strip().str.lower()
-        found = found | words.isin((*_NULLS, *_NULL_WORDS)).to_numpy()
+        found = found | words.isin((*NULLS, *_NULL_WORDS)).to_numpy()
     return np.asarray(found)
 
 
@@ -141,6 +159,13 @@ def to_features(frame: Any, kinds: Mapping[str, Kind], decimal: str = ".") -> An
     """Return the named columns converted to their kinds; other values become missing."""
     converted = {name: _convert(frame[name], kind, decimal) for name, kind in kinds.items()}
     return pd.DataFrame(converted, index=frame.index)
+
+
+def to_numbers(column: Any) -> AnyArray:
+    """Return numbers and times as floats."""
+    if pd.api.types.is_datetime64_any_dtype(column):
+        column = column.astype("int64").where(column.notna(), np.nan)
+    return np.asarray(column, dtype=np.float64)
 
 
 def _convert(column: Any, kind: Kind, decimal: str) -> Any:
@@ -161,24 +186,47 @@ def _convert(column: Any, kind: Kind, decimal: str) -> Any:
     return pd.to_numeric(words, errors="coerce").astype(np.float64)
 
 
-def _open(path: Path, suffix: str, options: ReadOptions) -> TableFile:
+def _open_stdin(options: ReadOptions) -> TableFile:
+    """Copy standard input to a file, because the first row is read twice."""
+    path = Path(mkdtemp(prefix="leavezero-")) / "stdin.csv"
+    atexit.register(shutil.rmtree, path.parent, ignore_errors=True)
+    with path.open("wb") as file:
+        shutil.copyfileobj(sys.stdin.buffer, file)
+    return open_table(path, options)
+
+
+def _read_sqlite(path: Path, table: str | None) -> Any:
+    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as database:
+        query = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name"
+        names = [name for (name,) in database.execute(query)]
+        if table is None and len(names) == 1:
+            table = names[0]
+        if table is None or table not in names:
+            raise ValueError(f"name one of its tables, such as {path}::TABLE: {quoted(names)}.")
+        quoted_name = table.replace('"', '""')
+        return pd.read_sql_query(f'SELECT * FROM "{quoted_name}"', database)
+
+
+def _open(path: Path, suffix: str, options: ReadOptions, table: str | None) -> TableFile:
     if suffix in _TEXT:
         return _open_text(path, suffix, options)
     kind = FORMATS[suffix]
     try:
         if suffix in _ARROW:
-            table = (parquet if kind == "parquet" else feather).read_table(path)
+            found = (parquet if kind == "parquet" else feather).read_table(path)
             # an index that pandas has stored is a column like the others
-            frame = table.to_pandas(ignore_metadata=True, date_as_object=False)
+            frame = found.to_pandas(ignore_metadata=True, date_as_object=False)
         elif suffix in _JSON:
             frame = pd.read_json(path, lines=True, dtype=False, encoding=options.encoding)
+        elif suffix in _SQLITE:
+            frame = _read_sqlite(path, table)
         else:
-            frame = pd.read_excel(path)
+            frame = pd.read_excel(path, sheet_name=options.sheet or 0)
     except ImportError as error:
         raise TableError(
             f"Excel files require openpyxl: pip install openpyxl; or save {path} as CSV."
         ) from error
-    except (ValueError, KeyError, OSError) as error:  # ArrowInvalid is a ValueError
+    except (ValueError, KeyError, OSError, sqlite3.Error) as error:  # ArrowInvalid: a ValueError
         raise TableError(f"{path} cannot be read as {kind}: {error}") from error
     frame.columns = frame.columns.map(str)
     return TableFile(path, kind, list(frame.columns), options, frame)

@@ -1,11 +1,12 @@
 """A model on disk: saved by ``select``, loaded without running code, used by ``predict``."""
 
 import json
+import sys
 import warnings
 import zipfile
 from collections import Counter
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
@@ -20,6 +21,7 @@ from leavezero._version import __version__
 from leavezero.cli._output import (
     TableError,
     counted,
+    escape_formulas,
     part_file,
     print_notice,
     print_results,
@@ -34,12 +36,15 @@ from leavezero.cli._read_table import (
     is_missing,
     open_table,
     to_features,
+    to_numbers,
 )
 
-FORMAT = 2
+FORMAT = 3
+STDOUT = Path("-")
 _MEMBER = "leavezero.json"  # next to the files that skops writes into the same archive
-_ABOUT = ("target", "task", "columns", "versions")
+_ABOUT = ("target", "task", "columns", "profile", "source", "versions")
 _SUFFIXES = (".csv", ".tsv", ".parquet")  # of tables with predictions
+_MIN_DRIFT_ROWS, _DRIFT = 30, 0.4  # share of values outside the middle 80 % of the training data
 _SHOWN_VERSIONS = ("leavezero", "scikit-learn", "skrub")
 
 
@@ -51,25 +56,84 @@ class TableModel:
     target: str
     task: str
     columns: dict[str, Kind]
+    profile: dict[str, Any]
+    source: dict[str, Any]
     versions: dict[str, str]
 
     @property
-    def new_columns(self) -> list[str]:
-        """The names of the columns that :meth:`predict` returns."""
-        return ["prediction", *(f"probability_{name}" for name in self._classes())]
-
-    def predict(self, X: Any) -> Any:
-        """Return predictions, and probabilities of classes if available, for converted columns."""
-        found = {"prediction": self.pipeline.predict(X)}
-        if self._classes():
-            probabilities = np.asarray(self.pipeline.predict_proba(X))
-            found |= dict(zip(self.new_columns[1:], probabilities.T, strict=True))
-        return pd.DataFrame(found, index=X.index)
-
-    def _classes(self) -> list[Any]:
+    def classes(self) -> list[Any]:
+        """The classes that have probabilities."""
         if self.task != "classification" or not hasattr(self.pipeline, "predict_proba"):
             return []
         return list(self.pipeline.classes_)
+
+    def new_columns(self, proba: bool = False) -> list[str]:
+        """Return the names of the columns that :meth:`predict` returns."""
+        return ["prediction", *(f"probability_{name}" for name in self.classes if proba)]
+
+    def predict(self, X: Any, *, proba: bool = False, threshold: float | None = None) -> Any:
+        """Return predictions, and probabilities of classes on request, for converted columns.
+
+        With a threshold, the second of two classes is predicted from this probability on.
+        """
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of unknown categories and unreadable dates
+            if not proba and threshold is None:
+                return pd.DataFrame({"prediction": self.pipeline.predict(X)}, index=X.index)
+            probabilities = np.asarray(self.pipeline.predict_proba(X))
+        chosen = probabilities.argmax(axis=1)
+        if threshold is not None:
+            chosen = (probabilities[:, 1] >= threshold).astype(int)
+        found = {"prediction": np.asarray(self.classes)[chosen]}
+        if proba:
+            found |= dict(zip(self.new_columns(True)[1:], probabilities.T, strict=True))
+        return pd.DataFrame(found, index=X.index)
+
+
+@dataclass
+class DataNotices:
+    """Counts of cells in which new data differ from the training data, by column."""
+
+    model: TableModel
+    decimal: str = "."
+    n_rows: int = 0
+    unread: Counter[str] = field(default_factory=Counter)
+    unknown: Counter[str] = field(default_factory=Counter)
+    outside: Counter[str] = field(default_factory=Counter)
+
+    def convert(self, block: Any) -> Any:
+        """Return the features of a block of rows, and count what is unusual in them."""
+        X = to_features(block, self.model.columns, self.decimal)
+        self.n_rows += len(X)
+        for name, kind in self.model.columns.items():
+            values = X[name]
+            if kind != "string":
+                lost = values.isna().to_numpy() & ~is_missing(block[name])
+                self.unread[name] += int(lost.sum())
+            if name in self.model.profile["categories"]:
+                known = values.isin(self.model.profile["categories"][name]).to_numpy()
+                self.unknown[name] += int((~known & ~is_missing(values)).sum())
+            if name in self.model.profile["ranges"]:
+                low, high = self.model.profile["ranges"][name]
+                numbers = to_numbers(values)
+                self.outside[name] += int(((numbers < low) | (numbers > high)).sum())
+        return X
+
+    def __iter__(self) -> Iterator[str]:
+        for name, count in (+self.unread).items():
+            yield (
+                f"{counted(count, 'cell')} of column {name!r} cannot be read as "
+                f"{self.model.columns[name]}; treated as missing."
+            )
+        for name, count in (+self.unknown).items():
+            cells = counted(count, "cell")
+            yield f"{cells} of column {name!r} with a category that the training data do not have."
+        for name, count in self.outside.items():
+            if self.n_rows >= _MIN_DRIFT_ROWS and count > _DRIFT * self.n_rows:
+                yield (
+                    f"Column {name!r} has drifted: {count:,} of {self.n_rows:,} values are outside "
+                    "the middle 80 % of the training data (expected: 20 %)."
+                )
 
 
 def trusted_types() -> set[str]:
@@ -156,39 +220,60 @@ def _read_about(path: Path) -> dict[str, Any]:
 
 
 def run_predict(
-    model_path: Path,
+    path: Path, table: Path, options: ReadOptions, trusted: Collection[str], **kwargs: Any
+) -> None:
+    """Write a table with predictions in addition to its own columns, and print what was done."""
+    as_json, out = kwargs.pop("as_json"), kwargs.pop("out")
+    if out is None:
+        arrow = table.suffix.lower() in (".parquet", ".feather", ".arrow")
+        out = Path(f"{base_name(table)}-predictions{'.parquet' if arrow else '.csv'}")
+    found = predict_table(load_model(path, trusted), table, options, out, **kwargs)
+    if not kwargs["quiet"]:
+        print_notice(*found["notices"])
+    if out != STDOUT:
+        line = (
+            f"{counted(found['n_rows'], 'row')} with {', '.join(found['added'])} written to {out}"
+        )
+        print_results(found, [line], quiet=kwargs["quiet"], as_json=as_json)
+
+
+def predict_table(
+    model: TableModel,
     table: Path,
     options: ReadOptions,
+    out: Path,
     *,
-    out: Path | None,
-    trusted: Collection[str],
-    quiet: bool,
-    as_json: bool,
-) -> None:
-    """Write a table with predictions in addition to its own columns."""
-    model, file = load_model(model_path, trusted), open_table(table, options)
-    if out is None:
-        arrow = file.format in ("parquet", "feather")
-        out = Path(f"{base_name(table)}-predictions{'.parquet' if arrow else '.csv'}")
-    _check_table(model, file, out)
-    unread: Counter[str] = Counter()
-    n_rows = _write_blocks(_predict_blocks(model, file, unread, quiet), out, file)
-    if not quiet:
-        print_notice(*_predict_notices(model, file, unread))
-    found = {"out": str(out), "n_rows": n_rows, "added": model.new_columns}
-    line = f"{counted(n_rows, 'row')} with {', '.join(model.new_columns)} written to {out}"
-    print_results(found, [line], quiet=quiet, as_json=as_json)
+    proba: bool = False,
+    threshold: float | None = None,
+    quiet: bool = False,
+) -> dict[str, Any]:
+    """Write a table with predictions; return what was added and notices on the data."""
+    if (proba or threshold is not None) and not model.classes:
+        raise TableError("--proba and --threshold require a model with probabilities of classes.")
+    if threshold is not None and (len(model.classes) != 2 or not 0 <= threshold <= 1):
+        raise TableError("--threshold must be between 0 and 1 and requires two classes.")
+    file, new = open_table(table, options), model.new_columns(proba)
+    _check_table(model, file, out, new)
+    counts = DataNotices(model, file.options.decimal)
+    blocks = _predict_blocks(counts, file, quiet, proba=proba, threshold=threshold)
+    n_rows = _write_blocks(blocks, out, file)
+    extra = [name for name in file.names if name not in (*model.columns, model.target)]
+    unused = [f"Columns that the model does not use: {quoted(extra)}."] if extra else []
+    notices = [*version_notice(model), *unused, *counts]
+    return {"out": str(out), "n_rows": n_rows, "added": new, "notices": notices}
 
 
-def _check_table(model: TableModel, file: TableFile, out: Path) -> None:
+def _check_table(model: TableModel, file: TableFile, out: Path, new: list[str]) -> None:
     missing = [name for name in model.columns if name not in file.names]
     if missing:
         raise TableError(
             f"The model requires columns that {file.path} does not have: {quoted(missing)}."
         )
-    existing = [name for name in model.new_columns if name in file.names]
+    existing = [name for name in new if name in file.names]
     if existing:
         raise TableError(f"{file.path} already has columns {quoted(existing)}. Rename them.")
+    if out == STDOUT:
+        return
     if out.suffix.lower() not in _SUFFIXES:
         raise TableError(f"--out must end in {', '.join(_SUFFIXES)}, got {str(out)!r}.")
     if out.exists() and out.samefile(file.path):
@@ -198,42 +283,34 @@ def _check_table(model: TableModel, file: TableFile, out: Path) -> None:
 
 
 def _predict_blocks(
-    model: TableModel, file: TableFile, unread: Counter[str], quiet: bool
+    notices: DataNotices, file: TableFile, quiet: bool, **options: Any
 ) -> Iterator[Any]:
-    """Yield blocks with predictions; count the cells that are not of their column's kind."""
+    """Yield blocks with predictions."""
     with progress_bar(quiet) as progress:
         task = progress.add_task("predicting", total=None, text="")
         for block in file.blocks():
-            converted = to_features(block, model.columns, file.options.decimal)
-            for name, kind in model.columns.items():
-                if kind != "string":
-                    lost = converted[name].isna().to_numpy() & ~is_missing(block[name])
-                    unread[name] += int(lost.sum())
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of unknown categories and unreadable dates
-                found = model.predict(converted)
+            found = notices.model.predict(notices.convert(block), **options)
             yield pd.concat([block, found], axis=1)
             progress.advance(task, len(block))
 
 
-def _predict_notices(model: TableModel, file: TableFile, unread: Counter[str]) -> Iterator[str]:
-    yield from version_notice(model)
-    extra = [name for name in file.names if name not in (*model.columns, model.target)]
-    if extra:
-        yield f"Columns that the model does not use: {quoted(extra)}."
-    for name, count in (+unread).items():
-        yield (
-            f"{counted(count, 'cell')} of column {name!r} cannot be read as "
-            f"{model.columns[name]}; treated as missing."
-        )
-
-
 def _write_blocks(blocks: Iterator[Any], out: Path, file: TableFile) -> int:
     """Write blocks to a file completely or not at all; return the number of rows."""
-    suffix, n_rows = out.suffix.lower(), 0
+    suffix = out.suffix.lower()
     sep, decimal = "\t" if suffix == ".tsv" else ",", "."
-    if suffix == ".csv" and file.format == "csv" and file.options.sep != "\t":
+    if suffix != ".tsv" and file.format == "csv" and file.options.sep != "\t":
         sep, decimal = str(file.options.sep), file.options.decimal  # as the table itself
+
+    def write(stream: Any) -> int:
+        n_written = 0
+        for block in map(escape_formulas, blocks):
+            header = n_written == 0
+            block.to_csv(stream, sep=sep, decimal=decimal, index=False, header=header)
+            n_written += len(block)
+        return n_written
+
+    if out == STDOUT:
+        return write(sys.stdout)
     with part_file(out) as part:
         if suffix == ".parquet":
             # at once: types that pandas infers from a block may differ, such as integers with gaps
@@ -241,7 +318,4 @@ def _write_blocks(blocks: Iterator[Any], out: Path, file: TableFile) -> int:
             whole.to_parquet(part, index=False)
             return len(whole)
         with part.open("w", encoding="utf-8", newline="") as stream:
-            for block in blocks:
-                block.to_csv(stream, sep=sep, decimal=decimal, index=False, header=n_rows == 0)
-                n_rows += len(block)
-    return n_rows
+            return write(stream)

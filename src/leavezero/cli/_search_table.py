@@ -22,7 +22,6 @@ from leavezero.augment import (
     LabelInvariantMixup,
     NeighborMixup,
 )
-from leavezero.cli._model_specs import BASELINE
 from leavezero.cli._output import TableError, check_name, counted, printable, progress_bar
 from leavezero.cli._prepare_table import PreparedTable, TableOptions
 from leavezero.diagnostics import format_score
@@ -32,6 +31,7 @@ from leavezero.exceptions import (
     SmallClassWarning,
 )
 from leavezero.execution import summarize_checkpoint
+from leavezero.report import BASELINE
 from leavezero.search import CandidateSearchLZO
 
 AUGMENTERS: dict[str, Callable[[], Any]] = {
@@ -43,6 +43,8 @@ AUGMENTERS: dict[str, Callable[[], Any]] = {
     "copula": CopulaAugmenter,
     "union": lambda: AugmenterUnion([GaussianMixtureAugmenter(), CopulaAugmenter()]),
 }
+_REPORT_SECONDS = 10  # of the time budget, for checks and the report
+_ORDERED_FINALISTS = 12  # no candidate of a sorted table has a leave-one-out score
 _SCORE_COLUMNS = {
     "score": "mean_test_score",
     "low": "low_test_score",
@@ -54,26 +56,38 @@ _SCORE_COLUMNS = {
 }
 
 
-def make_search(prepared: PreparedTable, options: TableOptions) -> CandidateSearchLZO:
+def make_search(
+    prepared: PreparedTable, options: TableOptions, seconds_spent: float = 0.0
+) -> CandidateSearchLZO:
     """Return the search over the candidates of a table, not fitted."""
     check_name(options.augmenter, AUGMENTERS, "--augmenter must name an augmenter")
+    finalists, budget = options.cv_finalists, options.time_budget
+    if budget is not None:
+        budget = max(budget / 2, 0.9 * budget - _REPORT_SECONDS - seconds_spent)
+    if prepared.ordered and finalists == "auto":
+        finalists = _ORDERED_FINALISTS
     return CandidateSearchLZO(
         prepared.candidates,
         augmenter=AUGMENTERS[options.augmenter](),
         scoring=prepared.scoring,
-        cv_finalists=options.cv_finalists,
+        # leaving out single rows of a sorted table would use later rows to predict earlier ones
+        loo="auto" if not prepared.ordered else False,
+        cv_finalists=finalists,
+        cv=prepared.cv,
         n_jobs=options.jobs,
         random_state=options.seed,
         checkpoint=options.checkpoint,
-        time_budget=options.time_budget,
+        time_budget=budget,
     )
 
 
-def fit_search(search: Any, X: Any, y: AnyArray, options: TableOptions) -> None:
+def fit_search(
+    search: Any, X: Any, y: AnyArray, options: TableOptions, groups: AnyArray | None = None
+) -> None:
     """Fit a search; errors that the user can correct become TableError."""
     started = time.monotonic()
     try:
-        search.fit(X, y)
+        search.fit(X, y, **({} if groups is None else {"groups": groups}))
     except AllCandidatesFailedError as error:
         reason = f"First error: {str(error).strip().splitlines()[-1]}"
         if options.time_budget is not None and time.monotonic() - started >= options.time_budget:
@@ -99,6 +113,7 @@ def candidate_rows(search: Any) -> list[dict[str, Any]]:
             {
                 "rank": int(table["rank_test_score"][at]),
                 "selected": at == best,
+                "tied": at in search.selection_.tied,
                 "model": model,
                 "params": params,
                 **{
@@ -181,7 +196,7 @@ class _ProgressHandler(logging.Handler):
 
 
 @contextmanager
-def recorded_warnings() -> Iterator[list[str]]:
+def recorded_warnings(verbose: bool = False) -> Iterator[list[str]]:
     """Yield a list to which the warnings worth a notice are added at the end; others are hidden."""
     notices: list[str] = []
     before = os.environ.get("PYTHONWARNINGS")
@@ -200,7 +215,7 @@ def recorded_warnings() -> Iterator[list[str]]:
             last = [f"First error: {line}" for line in traceback.splitlines()[-1:]]
             notices.append(" ".join([head, *last]))
     n_early = sum(issubclass(warning.category, ConvergenceWarning) for warning in caught)
-    if n_early:
+    if n_early and verbose:
         notices.append(f"{counted(n_early, 'fit')} stopped before convergence.")
     notices[:] = dict.fromkeys(notices)
 

@@ -1,9 +1,9 @@
 """``leavezero select``: from a table to a model, a report and metadata."""
 
-import hashlib
 import shlex
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import typer
@@ -11,8 +11,9 @@ from rich.table import Table
 from sklearn.model_selection import ParameterGrid
 from sklearn.pipeline import Pipeline
 
-from leavezero.cli._model_specs import BASELINE
+from leavezero.cli._export_model import code_parts
 from leavezero.cli._output import (
+    counted,
     make_table,
     output_directory,
     print_notice,
@@ -32,28 +33,38 @@ from leavezero.cli._search_table import (
     search_progress,
 )
 from leavezero.diagnostics import DiagnosticReport
+from leavezero.report import BASELINE, highest_score
 
 _CV_FOLDS = 10  # of the cross-validation whose cost is shown
+_MAX_WARNINGS = 3
+_ADVICE = {  # in options of the command; others as in Python
+    "LZ03": "Use --augmenter auto.",
+    "LZ11": "Name the column of times or groups: --time-column or --group-column.",
+    **dict.fromkeys(("LZ04", "LZ05", "LZ13"), "Add --cv-finalists 5."),
+}
 
 
 def run_select(options: TableOptions) -> None:
     """Select a model, write and print the results; on Ctrl-C those of the best candidate so far."""
-    prepared, out = prepare_table(options), options.out
+    started, out = time.perf_counter(), options.out
+    prepared = prepare_table(options)
     if not options.quiet:
         print_notice(*prepared.notices)
     resume = " Run the same command again to continue." if options.checkpoint else ""
-    search, started, interrupted = make_search(prepared, options), time.perf_counter(), False
+    search, interrupted = make_search(prepared, options, time.perf_counter() - started), False
     diagnostics = DiagnosticReport((), seconds=0.0)
-    with output_directory(out), search_progress(options.quiet), recorded_warnings() as notices:
+    recording = recorded_warnings(options.verbose)
+    with output_directory(out), search_progress(options.quiet), recording as notices:
         try:
-            fit_search(search, prepared.X, prepared.target.values, options)
+            fit_search(search, prepared.X, prepared.target.values, options, prepared.groups)
         except KeyboardInterrupt:
             interrupted = True
             if not hasattr(search, "best_estimator_"):
                 print_notice(f"Interrupted before the first candidate finished.{resume}")
                 raise typer.Exit(1) from None
         try:
-            diagnostics = search.diagnose(permutation=not interrupted)
+            more_fits = not interrupted and options.time_budget is None
+            diagnostics = _with_options(search.diagnose(permutation=more_fits))
         except KeyboardInterrupt:
             interrupted = True
     run: dict[str, Any] = {
@@ -61,12 +72,19 @@ def run_select(options: TableOptions) -> None:
         "seconds": time.perf_counter() - started,
         "diagnostics": diagnostics.to_dict(),
     }
+    model = _save_model(prepared, options, search, notices)
     run = _write(prepared, options, search, run, notices)
-    report, title = out / "report.html", f"{options.target} of {options.table.name}"
+    report = out / "report.html"
+    about = {
+        "title": f"{options.target} of {options.table.name}",
+        "target": options.target,
+        "command": options.command,
+        "notes": prepared.notices,
+        "code": "\n\n".join(code_parts(model)),
+    }
     report.unlink(missing_ok=True)  # of an earlier run
     try:
-        page = search.to_html(diagnostics=diagnostics, title=title, command=options.command)
-        write_text(report, page)
+        write_text(report, search.to_html(diagnostics=diagnostics, about=about))
     except KeyboardInterrupt:
         print_notice("Interrupted while the report was written; the other files are complete.")
     if not options.quiet:
@@ -80,6 +98,37 @@ def run_select(options: TableOptions) -> None:
         raise typer.Exit(1)
 
 
+def _with_options(report: DiagnosticReport) -> DiagnosticReport:
+    """Return the diagnostics with advice in terms of the command's options."""
+    checks = (
+        replace(one, advice=_ADVICE.get(one.code, one.advice)) if one.advice else one
+        for one in report
+    )
+    return replace(report, checks=tuple(checks))
+
+
+def _save_model(
+    prepared: PreparedTable, options: TableOptions, search: Any, notices: list[str]
+) -> TableModel:
+    target = prepared.target
+    # the cleaner was fitted before the search, on the same rows
+    pipeline = Pipeline([("clean", prepared.cleaner), *search.best_estimator_.steps])
+    model = TableModel(
+        pipeline,
+        target.name,
+        target.task,
+        prepared.kinds,
+        prepared.profile,
+        prepared.source,
+        current_versions(),
+    )
+    unknown_types = save_model(model, options.out / "model.skops")
+    if unknown_types:
+        words = " ".join(f"--trusted {name}" for name in unknown_types)
+        notices.append(f"To load this model, predict requires {words}")
+    return model
+
+
 def _write(
     prepared: PreparedTable,
     options: TableOptions,
@@ -87,23 +136,15 @@ def _write(
     run: dict[str, Any],
     notices: list[str],
 ) -> dict[str, Any]:
-    """Write model and results; return the content of run.json."""
+    """Write the results; return the content of run.json."""
     target = prepared.target
-    # the cleaner was fitted before the search, on the same rows
-    pipeline = Pipeline([("clean", prepared.cleaner), *search.best_estimator_.steps])
-    model = TableModel(pipeline, target.name, target.task, prepared.kinds, current_versions())
-    unknown_types = save_model(model, options.out / "model.skops")
-    if unknown_types:
-        words = " ".join(f"--trusted {name}" for name in unknown_types)
-        notices.append(f"To load this model, predict requires {words}")
-    rows = candidate_rows(search)
-    with options.table.open("rb") as file:
-        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+    rows, selection = candidate_rows(search), search.selection_
+    metric, bounds = prepared.metric, (selection.new_data_low, selection.new_data_high)
+    low, high = (min(bound, highest_score(metric)) for bound in bounds)
     run |= {
         "command": options.command,
         "table": {
-            "path": str(options.table),
-            "sha256": sha256,
+            **prepared.source,
             "n_rows": len(target.known),
             "n_train": len(target.values),
             "columns": {name: str(dtype) for name, dtype in prepared.X.dtypes.items()},
@@ -113,59 +154,92 @@ def _write(
         "task": target.task,
         "task_reason": target.reason,
         "classes": target.classes,
-        "metric": prepared.metric,
+        "metric": metric,
         "augmenter": repr(search.augmenter_),
         "seed": options.seed,
         "n_candidates": sum(len(ParameterGrid(g)) for _, g in prepared.candidates.values()),
         "best": rows[0],
+        "expected": {"score": rows[0]["score"], "low": low, "high": high},
+        "model_types": _model_types(rows),
         "candidates": rows,
         "fit_counts": search.fit_counts_,
         "n_fits_cv": _CV_FOLDS * sum(row["score"] is not None for row in rows) + 1,
         "notices": [*prepared.notices, *notices],
-        "versions": model.versions,
+        "versions": current_versions(),
     }
     return write_results(options.out / "run.json", options.out / "results.csv", run)
 
 
-def _summary(run: dict[str, Any], options: TableOptions) -> Iterator[str | Table]:
-    """Yield what is printed at the end."""
-    best: dict[str, dict[str, Any]] = {}  # of each model type
-    for row in run["candidates"]:
+def _model_types(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the best candidate of each model type with its difference to the selected one."""
+    best: dict[str, dict[str, Any]] = {}
+    for row in rows:
         if row["score"] is not None:
+            if row["model"] == BASELINE and row["loo_score"] is not None:
+                row = row | {"score": row["loo_score"]}  # exact
             best.setdefault(row["model"], row)
-    selected, baseline = run["best"], best.get(BASELINE, run["best"])
-    interval = _interval(selected)
+    score = rows[0]["score"]
+    return [row | {"difference": row["score"] - score} for row in best.values()]
+
+
+def _summary(run: dict[str, Any], options: TableOptions) -> Iterator[str | Table]:
+    """Yield what is printed at the end, at most 25 lines unless verbose."""
+    table, expected, metric = run["table"], run["expected"], run["metric"]
+    classes = f" ({len(run['classes'])} classes)" if run["classes"] else ""
     yield (
-        f"Best model for {run['target']!r} ({run['task']}, {run['metric']}): "
-        f"{label_of(selected['model'], selected['params'])}. Score {score_text(selected['score'])}"
-        f"{interval and f', 95 % interval {interval}'}; baseline {score_text(baseline['score'])}."
+        f"{run['task'].capitalize()} of {run['target']!r}{classes} by "
+        f"{counted(len(table['columns']), 'column')}, from {counted(table['n_train'], 'row')}: "
+        f"{counted(len(run['candidates']), 'candidate')} in {run['seconds']:.1f} s."
     )
+    yield f"Best model: {label_of(run['best']['model'], run['best']['params'])}"
+    interval = ""
+    if expected["low"] is not None:
+        interval = (
+            f" (95 % interval {score_text(expected['low'])} to {score_text(expected['high'])})"
+        )
+    baseline = [row["score"] for row in run["model_types"] if row["model"] == BASELINE]
+    guess = f"; baseline {score_text(baseline[0])}" if baseline else ""
+    yield f"Expected {metric} on new rows: {score_text(expected['score'])}{interval}{guess}"
     cells = [
         (
-            label_of(row["model"], row["params"]),
+            row["model"],
+            label_of("", row["params"]).removeprefix(", "),
             score_text(row["score"]),
-            _interval(row),
-            score_text(row["loo_score"]),
-            f"{row['fit_seconds']:.2f}",
+            "best" if row["selected"] else f"{row['difference']:+.4f}{', tied' * row['tied']}",
         )
-        for row in best.values()
+        for row in run["model_types"]
     ]
-    numbers = ("score", "95 % interval", "LOO score", "fit seconds")
-    yield make_table("Best candidate of each model type", ("candidate",), numbers, cells)
-    counts = ", ".join(f"{count} {name}" for name, count in run["fit_counts"].items() if count)
-    yield (
-        f"{sum(run['fit_counts'].values())} fits ({counts}) in {run['seconds']:.1f} s; "
-        f"{_CV_FOLDS}-fold cross-validation requires {run['n_fits_cv']} fits."
-    )
-    for check in run["diagnostics"]["checks"]:
-        if check["level"] == "warning":
-            advice = check["advice"] or ""
-            yield f"Warning {check['code']}, {check['title']}: {check['message']} {advice}"
+    yield make_table("", ("model type", "best candidate"), (metric, "difference"), cells)
+    if options.verbose:
+        yield from _details(run)
+    shown = [
+        check
+        for check in run["diagnostics"]["checks"]
+        if check["level"] == "warning" and (options.verbose or not check["is_detail"])
+        # --time-column has dealt with the order of the rows
+        if check["code"] != "LZ11" or options.time_column is None
+    ]
+    for check in shown[: None if options.verbose else _MAX_WARNINGS]:
+        yield f"Warning: {check['message']} {check['advice'] or ''}"
+    if len(shown) > _MAX_WARNINGS and not options.verbose:
+        yield f"{len(shown) - _MAX_WARNINGS} more warnings are in the report."
     yield f"Written to {options.out}: model.skops, report.html, results.csv, run.json"
     yield f"Next: leavezero predict {shlex.quote(str(options.out / 'model.skops'))} TABLE"
 
 
-def _interval(row: dict[str, Any]) -> str:
-    if row["low"] is None or row["high"] is None:
-        return ""
-    return f"{score_text(row['low'])} to {score_text(row['high'])}"
+def _details(run: dict[str, Any]) -> Iterator[str | Table]:
+    """Yield what --verbose adds."""
+    names = ("score", "low", "high", "validation_score", "loo_score", "cv_score")
+    cells = [
+        (label_of(row["model"], row["params"]), *(score_text(row[name]) for name in names))
+        for row in run["candidates"]
+    ]
+    yield make_table("Candidates", ("candidate",), names, cells)
+    counts = ", ".join(f"{name}: {count}" for name, count in run["fit_counts"].items() if count)
+    yield (
+        f"{counted(sum(run['fit_counts'].values()), 'fit')} ({counts}); {_CV_FOLDS}-fold "
+        f"cross-validation of the candidates requires {run['n_fits_cv']}."
+    )
+    for check in run["diagnostics"]["checks"]:
+        if check["level"] in ("ok", "note"):
+            yield f"{check['level']}, {check['title']}: {check['message']}"

@@ -2,6 +2,7 @@
 
 import time
 import warnings
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from itertools import combinations
@@ -17,10 +18,12 @@ from sklearn.pipeline import Pipeline
 from leavezero._tables import (
     Featurizer,
     count_rows,
+    has_columns,
     is_pandas,
     is_polars,
     is_text,
     plain,
+    row_keys,
     take_rows,
 )
 from leavezero._typing import AnyArray, Floats, Params, Table
@@ -257,7 +260,7 @@ def check_exchangeable(inputs: CheckInputs) -> Check:
         message = f"The rows are sorted by column {column!r}, which may be a time."
         return Check("LZ11", "warning", message, None, RESPECT_ORDER)
     duplicates = _share_of_duplicates(inputs)
-    if duplicates is not None and duplicates > MAX_DUPLICATES:
+    if duplicates > MAX_DUPLICATES:
         message = f"{duplicates:.0%} of the rows are duplicates, so all scores are optimistic."
         advice = "Drop the duplicates, or pass groups that keep them together."
         return Check("LZ11", "warning", message, duplicates, advice)
@@ -272,8 +275,6 @@ def check_exchangeable(inputs: CheckInputs) -> Check:
             "collected in this order."
         )
         return Check("LZ11", "note", message, excess, RESPECT_ORDER)
-    if duplicates is None:
-        raise NotApplicableError(TOO_LARGE)
     message = f"The rows have no detectable order and no groups; {duplicates:.0%} are duplicates."
     return Check("LZ11", "ok", message, duplicates)
 
@@ -391,15 +392,14 @@ def _sorted_column(X: Table) -> Any:
     return None
 
 
-def _share_of_duplicates(inputs: CheckInputs) -> float | None:
-    """Return the share of rows that are equal to another row; None if it cannot be computed."""
+def _share_of_duplicates(inputs: CheckInputs) -> float:
+    """Return the share of rows that are equal to another row."""
+    if not has_columns(inputs.X):
+        raise NotApplicableError("X has no columns.")
     rng = np.random.default_rng(inputs.seed)
-    X = take_rows(inputs.X, random_rows(inputs.n_train, MAX_ROWS_DUPLICATES, rng))
-    features = Featurizer().fit(X).transform(X)
-    if not _has_distances(features):
-        return None
-    distances = NearestNeighbors(n_neighbors=2).fit(features).kneighbors(features)[0][:, 1]
-    return float(np.mean(distances <= DUPLICATE_DISTANCE))
+    rows = row_keys(take_rows(inputs.X, random_rows(inputs.n_train, MAX_ROWS_DUPLICATES, rng)))
+    counts = Counter(rows)
+    return float(np.mean([counts[row] > 1 for row in rows]))
 
 
 def _sortedness(y: AnyArray) -> float:

@@ -1,7 +1,7 @@
 """The paper's bound on the risk (Theorem 1, Corollary 1), and VC dimensions of classifiers."""
 
 from dataclasses import dataclass
-from math import comb, inf
+from math import comb, e, inf
 from typing import Any
 
 import numpy as np
@@ -179,7 +179,7 @@ def _sampling_term(m: int, v: float | None, delta: float) -> float:
     """Return sqrt(4 / m (v ln(2 e m / v) + ln(4 / delta))), infinite for v unknown or above m."""
     if v is None or m < max(1.0, v):
         return float("inf")
-    return float(np.sqrt(4.0 / m * (v * np.log(2 * np.e * m / v) + np.log(4.0 / delta))))
+    return float(np.sqrt(4.0 / m * (v * np.log(2 * e * m / v) + np.log(4.0 / delta))))
 
 
 def vc_dimension(estimator: Any, n_features: int) -> float | None:

@@ -13,11 +13,13 @@ from leavezero.evaluation._checkpointed_results import CheckpointedResults, sear
 from leavezero.evaluation._evaluate import (
     CandidateResult,
     Evaluation,
+    Fold,
     JointTask,
     ModelStore,
     Run,
     evaluate,
     fit_candidate,
+    is_pairwise,
     loo_unsupported_reason,
 )
 from leavezero.evaluation._fold_scores import (
@@ -52,6 +54,7 @@ __all__ = [
     "CandidateResult",
     "CheckpointedResults",
     "Evaluation",
+    "Fold",
     "FoldPlan",
     "HighestScore",
     "JointTask",
@@ -72,6 +75,7 @@ __all__ = [
     "evaluate",
     "final_estimator",
     "fit_candidate",
+    "is_pairwise",
     "loo_unsupported_reason",
     "make_folds",
     "permutation_scores",

@@ -112,6 +112,7 @@ class Trial:
     may_win: bool = True  # False: fitted with fewer resources than the returned model must have
     iteration: int = 0  # of successive halving
     columns: Mapping[str, Any] = field(default_factory=dict)  # further columns of cv_results_
+    context: Any = field(default=None, repr=False)  # of scikit-learn's callbacks, if supported
 
 
 class Strategy(Protocol):

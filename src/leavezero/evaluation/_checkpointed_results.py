@@ -40,6 +40,7 @@ def search_identity(run: "Run", random_state: Any, groups: Any) -> dict[str, str
         "scoring": metrics,
         "return_train_score": run.training_set is not None,
         "loo": [run.use_loo, run.use_validation_set],
+        "cv": list(run.folds),
         "validation set": [replicates.rows, replicates.n_replicates, run.compared_rows],
     }
     return {name: digest(value) for name, value in parts.items()} | versions

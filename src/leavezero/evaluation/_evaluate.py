@@ -6,15 +6,16 @@ import tempfile
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.utils import get_tags
 
-from leavezero._tables import take_rows
+from leavezero._tables import is_pandas, take_rows
 from leavezero._typing import AnyArray, Floats, Ints, Table
 from leavezero.augment import ValidationSet
 from leavezero.evaluation._bias_correction import correct_scores
@@ -34,12 +35,14 @@ from leavezero.evaluation._scoring import (
     sampling_variance,
     score_model,
 )
-from leavezero.execution import Limits, TaskEnded, limited_threads, run_tasks
+from leavezero.execution import Limits, TaskEnded, run_tasks
 from leavezero.joint_fit import JointFit, JointlyFitted, find_joint_fit
 from leavezero.leave_one_out import LOOPredictions, find_leave_one_out
 
 JOINT_CELLS = 2**26  # predictions of jointly fitted models that are in memory at once
 STORE_BYTES = 2**26  # pickled models in memory; further ones are stored on disk
+
+Fold = tuple[Ints, Ints]  # training rows and test rows
 
 _log = logging.getLogger("leavezero")
 
@@ -65,6 +68,8 @@ class Run:
     use_validation_set: bool = True
     labeled: Ints | None = None  # labeled rows, where semi-supervised candidates use others too
     unlabeled_marker: tuple[Any, ...] = ()  # of the candidates, if y has another that sorts
+    passed_y: tuple[Any, ...] = ()  # y in the user's container, which candidates are fitted to
+    folds: Sequence[Fold] = ()  # by which all candidates are scored, instead of a validation set
     error_score: Any = np.nan
 
     @cached_property
@@ -83,6 +88,11 @@ class Run:
     def n_labeled(self) -> int:
         """The number of training rows with a label."""
         return len(self.y) if self.labeled is None else len(self.labeled)
+
+    @property
+    def fits_per_trial(self) -> int:
+        """The number of fits of one candidate."""
+        return len(self.folds) or 1
 
     def metric(self, name: str) -> Metric:
         """Return a metric; a callable that returns a dict has one entry for all its names."""
@@ -104,7 +114,7 @@ class CandidateResult:
 
     trial: Trial
     scores: Mapping[str, MetricScores]  # on the validation set, by metric
-    train_scores: Mapping[str, float]
+    train_scores: Mapping[str, Floats]  # one for all replicates, or one per fold
     fit_time: float
     score_time: float
     loo: LOOScores = field(default_factory=LOOScores)
@@ -172,11 +182,13 @@ def evaluate(
     n_jobs: int | None,
     limits: Limits | None = None,
     checkpoint: CheckpointedResults | None = None,
+    on_start: Callable[[Trial], Trial] = lambda trial: trial,
     on_result: Callable[[CandidateResult], bool] = lambda result: False,
 ) -> Evaluation:
     """Fit and score the trials that the strategy proposes, round by round.
 
-    ``on_result`` is called with every result; if it returns True, no further trial is started.
+    ``on_start`` is called with every trial of a round and may add a callback context to it,
+    ``on_result`` with every result; if it returns True, no further trial is started.
     Finished results are kept if the user interrupts. Results in the checkpoint are not computed
     again.
     """
@@ -187,10 +199,14 @@ def evaluate(
     stopped = False
     try:
         while not stopped and not _is_spent(limits) and (trials := strategy.ask()):
-            planned = plan_tasks(trials, run.seed)
+            trials = [on_start(trial) for trial in trials]
+            planned = [Task((trial,)) for trial in trials]
+            if not run.folds:
+                planned = plan_tasks(trials, run.seed)
             tasks += [_joint_task(task) for task in planned]
             for result in _round_results(run, planned, n_jobs, limits, checkpoint):
-                n_fits += result.was_started and not result.from_checkpoint
+                is_new_fit = result.was_started and not result.from_checkpoint
+                n_fits += run.fits_per_trial * is_new_fit
                 models.add(result)
                 table[result.trial.row] = replace(result, model=None)
                 stopped = on_result(result)
@@ -224,7 +240,8 @@ def plan_tasks(trials: Sequence[Trial], seed: int) -> list[Task]:
     methods: dict[Any, JointFit] = {}
     for at, trial in enumerate(sorted(trials, key=lambda trial: trial.candidate.key)):
         estimator = trial.candidate.make_estimator(seed)
-        joint = find_joint_fit(estimator) if trial.training_rows is None else None
+        is_plain = trial.training_rows is None and trial.context is None
+        joint = find_joint_fit(estimator) if is_plain else None
         if joint is None or modifies_input(estimator):
             groups["single", at] = [(trial, 0)]
             continue
@@ -289,7 +306,7 @@ def _run(
         n_jobs=n_jobs,
         limits=limits,
         one_by_one=checkpoint is not None,
-        timeout_factor=lambda task: len(task.trials),
+        timeout_factor=lambda task: len(task.trials) * run.fits_per_trial,
     )
     with closing(finished):  # type: ignore[type-var]  # an iterator that is a generator
         for at, found in finished:
@@ -326,9 +343,8 @@ def _fitted_jointly(run: Run, task: Task, method: JointFit) -> JointlyFitted | N
     if set(params) - {"sample_weight"}:
         return None
     try:
-        with limited_threads():
-            estimators = [trial.candidate.make_estimator(run.seed) for trial in task.trials]
-            return method.fit(estimators, run.X, run.y_fit, **params)
+        estimators = [trial.candidate.make_estimator(run.seed) for trial in task.trials]
+        return method.fit(estimators, run.X, run.y_fit, **params)
     except Exception:  # fit each alone: the one that fails is then known and reported
         _log.debug("Joint fit %s failed; fitting each candidate.", method.name, exc_info=True)
         return None
@@ -340,19 +356,18 @@ def _jointly_scored(
     n_trials = len(task.trials)
     fit_time = (time.perf_counter() - started) / n_trials
     started = time.perf_counter()
-    with limited_threads():
-        predictions = _joint_predictions(run, method, fitted)
-        loo = _joint_loo(run, task, fitted.models)
-        shared_time = (time.perf_counter() - started) / n_trials
-        provisional = fitted.provisional or (False,) * n_trials
-        parts = zip(task.trials, fitted.models, predictions, loo, provisional, strict=True)
-        return [
-            replace(
-                _scored(run, trial, model, fit_time, known, predicted, shared_time),
-                provisional=is_provisional,
-            )
-            for trial, model, known, predicted, is_provisional in parts
-        ]
+    predictions = _joint_predictions(run, method, fitted)
+    loo = _joint_loo(run, task, fitted.models)
+    shared_time = (time.perf_counter() - started) / n_trials
+    provisional = fitted.provisional or (False,) * n_trials
+    parts = zip(task.trials, fitted.models, predictions, loo, provisional, strict=True)
+    return [
+        replace(
+            _scored(run, trial, model, fit_time, known, predicted, shared_time),
+            provisional=is_provisional,
+        )
+        for trial, model, known, predicted, is_provisional in parts
+    ]
 
 
 def _joint_predictions(run: Run, method: JointFit, fitted: JointlyFitted) -> list[KnownPredictions]:
@@ -394,41 +409,147 @@ def _joint_loo(run: Run, task: Task, models: list[Any]) -> Sequence[LOOPredictio
 
 
 def _evaluate_trial(run: Run, trial: Trial) -> CandidateResult:
+    if run.folds:
+        return _evaluate_on_folds(run, trial)
     started = time.perf_counter()
-    with limited_threads():
+    try:
+        model = fit_candidate(run, trial.candidate, trial.training_rows, trial.context)
+    except Exception:
+        if run.error_score == "raise":
+            raise
+        seconds = time.perf_counter() - started
+        return CandidateResult(trial, {}, {}, seconds, 0.0, error=traceback.format_exc())
+    return _scored(run, trial, model, time.perf_counter() - started)
+
+
+def _evaluate_on_folds(run: Run, trial: Trial) -> CandidateResult:
+    """Fit a candidate to the training rows of each fold and score it on the test rows.
+
+    No model is kept, since none was fitted to all rows.
+    """
+    parts: list[tuple[dict[str, MetricScores], dict[str, MetricScores]]] = []
+    seconds = np.zeros(2)  # of fits and of scores
+    errors: dict[str, str] = {}
+    for train, test in run.folds:
+        if trial.training_rows is not None:
+            train = np.intersect1d(train, trial.training_rows)
+        started = time.perf_counter()
         try:
-            model = fit_candidate(run, trial.candidate, trial.training_rows)
+            model = fit_candidate(run, trial.candidate, train)
         except Exception:
             if run.error_score == "raise":
                 raise
-            seconds = time.perf_counter() - started
-            return CandidateResult(trial, {}, {}, seconds, 0.0, error=traceback.format_exc())
-        return _scored(run, trial, model, time.perf_counter() - started)
+            fit_time = time.perf_counter() - started
+            return CandidateResult(trial, {}, {}, fit_time, 0.0, error=traceback.format_exc())
+        fitted = time.perf_counter()
+        scores, failed = _score_rows(run, model, train, test)
+        seconds += fitted - started, time.perf_counter() - fitted
+        errors |= failed
+        training = {} if run.training_set is None else _score_rows(run, model, train, train)[0]
+        parts.append((scores, training))
+    by_metric = [
+        {
+            name: np.array([part[at][name].mean for part in parts])
+            for name in parts[0][at]
+            if all(name in part[at] for part in parts)
+        }
+        for at in (0, 1)
+    ]
+    result = CandidateResult(
+        trial,
+        {name: MetricScores(values) for name, values in by_metric[0].items()},
+        by_metric[1],
+        fit_time=seconds[0] / len(parts),
+        score_time=seconds[1] / len(parts),
+        scoring_errors=errors,
+    )
+    return replace(result, main_score=rounded(result.mean_score(run.main_metric)))
 
 
-def fit_candidate(run: Run, candidate: Candidate, rows: Ints | None = None) -> Any:
-    """Return a candidate fitted to some of the training rows; None for all."""
+def _score_rows(
+    run: Run, model: Any, train: Ints, rows: Ints
+) -> tuple[dict[str, MetricScores], dict[str, str]]:
+    """Return the scores on some training rows of a model that was fitted to others."""
+    X = _take(run.X, rows, train if is_pairwise(model) else None)
+    has_target = not run.passed_y or run.passed_y[0] is not None
+    y: Any = run.y[rows] if has_target else None
+    scored = ValidationSet(X, y)
+    metrics = {name: metric.at(rows) for name, metric in run.training_metrics.items()}
+    return score_on(run, model, Replicates(scored, 1, run.replicates.classes, fixed=True), metrics)
+
+
+def is_pairwise(estimator: Any) -> bool:
+    """Return whether X has a column for each training row: precomputed kernels or distances."""
+    return bool(get_tags(estimator).input_tags.pairwise)
+
+
+def _take(X: Table, rows: Ints, columns: Ints | None) -> Table:
+    taken = take_rows(X, rows)
+    if columns is None:
+        return taken
+    return taken.iloc[:, columns] if is_pandas(taken) else taken[:, columns]
+
+
+def fit_candidate(
+    run: Run, candidate: Candidate, rows: Ints | None = None, context: Any = None
+) -> Any:
+    """Return a candidate fitted to some of the training rows; None for all.
+
+    Callbacks are propagated by the context; without one, as in folds, none is called.
+    """
     X, y, params = _training_data(run, candidate, rows)
     model = candidate.make_estimator(run.seed)
     X, y = copied_if_modified(model, X, y)
-    model.fit(X, y, **params)
+    targets = () if y is None else (y,)
+    if context is None and hasattr(model, "set_callbacks"):
+        model.set_callbacks()
+    with nullcontext() if context is None else context.propagate_callback_context(model):
+        model.fit(X, *targets, **params)
     return model
 
 
 def _training_data(
     run: Run, candidate: Candidate, rows: Ints | None
-) -> tuple[Table, AnyArray, dict[str, Any]]:
+) -> tuple[Table, Any, dict[str, Any]]:
     params = dict(run.fit_params.get(candidate.estimator_name, {}))
+    y = run.passed_y[0] if run.passed_y else run.y_fit
     if rows is None:
-        return run.X, run.y_fit, params
-    n_rows = len(run.y)
-    taken = {
+        return run.X, y, params
+    X = _take(run.X, rows, rows if is_pairwise(candidate.estimator) else None)
+    return X, None if y is None else take_rows(y, rows), _params_at(params, rows, len(run.y))
+
+
+def _params_at(params: Mapping[str, Any], rows: Ints, n_rows: int) -> dict[str, Any]:
+    """Return fit parameters; of those with one entry per row, the entries of some rows."""
+    return {
         name: take_rows(value, rows)
         if hasattr(value, "__len__") and not isinstance(value, str) and len(value) == n_rows
         else value
         for name, value in params.items()
     }
-    return take_rows(run.X, rows), run.y_fit[rows], taken
+
+
+def fold_run(run: Run, train: Ints, test: Ints) -> Run:
+    """Return a run that fits candidates to some training rows and scores them on others."""
+    rows = ValidationSet(take_rows(run.X, test), run.y[test])
+    labeled = run.labeled
+    return replace(
+        run,
+        X=take_rows(run.X, train),
+        y=run.y[train],
+        passed_y=tuple(take_rows(y, train) for y in run.passed_y),
+        replicates=Replicates(rows, 1, run.replicates.classes, fixed=True),
+        metrics={name: metric.at(test) for name, metric in run.training_metrics.items()},
+        fit_params={
+            name: _params_at(params, train, len(run.y)) for name, params in run.fit_params.items()
+        },
+        training_set=None,
+        kept_rows=None,
+        compared_rows=np.arange(0),
+        use_loo=False,
+        use_validation_set=True,
+        labeled=None if labeled is None else np.flatnonzero(np.isin(train, labeled)),
+    )
 
 
 def _scored(
@@ -456,7 +577,7 @@ def _scored(
     result = CandidateResult(
         trial,
         {name: s.restricted(run.kept_rows, run.compared_rows) for name, s in scores.items()},
-        {name: s.mean for name, s in train_scores.items()},
+        {name: s.replicates for name, s in train_scores.items()},
         fit_time,
         time.perf_counter() - started + shared_time,
         loo,
@@ -540,13 +661,14 @@ def score_loo(
         rows = np.arange(len(y)) if mask is None else np.flatnonzero(mask)
     if len(rows) == 0:
         return LOOScores(method=predictions.method, note="no row has a prediction")
-    return _loo_scores(model, predictions, rows, y, metrics, classes)
+    return _loo_scores(model, predictions, rows, X, y, metrics, classes)
 
 
 def _loo_scores(
     model: Any,
     predictions: LOOPredictions,
     rows: Ints,
+    X: Table,
     y: AnyArray,
     metrics: Mapping[str, Metric],
     classes: AnyArray | None,
@@ -554,23 +676,26 @@ def _loo_scores(
     picked: Any = slice(None) if predictions.rows is not None or len(rows) == len(y) else rows
     known = {name: values[picked] for name, values in predictions.predictions.items()}
     cached = LOOCache(model, known, classes)
-    training = Replicates(ValidationSet(np.arange(len(rows)), y[rows]), 1, classes, fixed=True)
+    needs_features = any(metric_for(model, metric).needs_features for metric in metrics.values())
+    features = take_rows(X, rows) if needs_features else rows
+    training = Replicates(ValidationSet(features, y[rows]), 1, classes, fixed=True)
     scores: dict[str, MetricScores] = {}
     notes = []
     for name, metric in metrics.items():
         own = metric_for(model, metric).at(rows)
-        if own.needs_features:
-            notes.append(f"{own.name} needs features, and only predictions are known")
+        if own.scorer is None:
+            notes.append(f"{own.name} needs the model, and only predictions are known")
             continue
         try:
-            [found] = score_model(cached, training, own, name).values()
-        except (AttributeError, ValueError) as error:
+            found = score_model(cached, training, own, name)
+        except (AttributeError, TypeError, ValueError) as error:
             names = ", ".join(predictions.predictions)
             notes.append(f"{own.name} cannot be computed from {names}: {error}")
             continue
-        variance = sampling_variance(cached, training, own, found.per_row)
-        per_row = _per_training_row(found, rows, len(y))
-        scores[name] = MetricScores(found.replicates, per_row, variance=variance)
+        for key, one in found.items():
+            variance = sampling_variance(cached, training, own, one.per_row, key)
+            per_row = _per_training_row(one, rows, len(y))
+            scores[key] = MetricScores(one.replicates, per_row, variance=variance)
     return LOOScores(scores, predictions.method, "; ".join(notes) or None)
 
 

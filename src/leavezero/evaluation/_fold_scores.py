@@ -2,7 +2,7 @@
 
 import logging
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,27 +17,32 @@ from sklearn.model_selection import (
 )
 
 from leavezero._random import splitter_with_seed
-from leavezero._tables import take_rows
 from leavezero._typing import AnyArray, Ints
-from leavezero.augment import ValidationSet
 from leavezero.evaluation._bias_correction import correct_scores, distances
-from leavezero.evaluation._candidates import Candidate
-from leavezero.evaluation._evaluate import CandidateResult, Run, fit_candidate, score_on
-from leavezero.evaluation._replicates import Replicates
+from leavezero.evaluation._evaluate import (
+    CandidateResult,
+    Fold,
+    Run,
+    Task,
+    evaluate_task,
+    fold_run,
+    plan_tasks,
+)
 from leavezero.evaluation._scoring import MetricScores, final_estimator
-from leavezero.execution import Limits, TaskEnded, limited_threads, run_tasks
+from leavezero.execution import Limits, TaskEnded, run_tasks
 
 _log = logging.getLogger("leavezero")
 
-FIRST_PER_TYPE = 2  # candidates of each model type without a LOO score
+# Candidates that are parts of one fitted model, such as boosting with fewer iterations, need one
+# fit per fold. They form a group; every other candidate is a group of its own.
 MAX_FITS_PER_TYPE = 25
 SMALL_SEARCH = 10  # candidates; larger searches have at most one further fit per candidate
 SMALL_SEARCH_FITS = 15
-WANTED_CANDIDATES = 5  # of larger searches: rather these on few folds than few on all folds
+WANTED_GROUPS = 5  # of larger searches: rather these on few folds than few on all folds
 HELD_OUT_ROWS = 2_000  # are enough: of more rows, only some folds are used
 EXTRA_VARIANCE = 1.5  # models of folds differ from the one fitted to all rows
 
-Fold = tuple[Ints, Ints]  # training rows and test rows
+Group = tuple[int, ...]  # rows of cv_results_
 
 
 @dataclass(frozen=True)
@@ -58,6 +63,7 @@ def make_folds(
     is_classification: bool,
     seed: int,
     owner: str,
+    X: Any = None,
 ) -> list[Fold]:
     """Return the folds of an int (shuffled), a splitter or an iterable of row pairs.
 
@@ -73,14 +79,24 @@ def make_folds(
         splitter = _splitter(n_splits, is_classification, groups, seed)
         splitter = check_cv(splitter, y[rows], classifier=is_classification)
         row_groups = None if groups is None else np.asarray(groups)[rows]
-        folds = list(splitter.split(np.zeros(len(rows)), y[rows], row_groups))
+        features = np.zeros(len(rows)) if X is None or labeled is not None else X
+        folds = list(splitter.split(features, y[rows], row_groups))
     except (TypeError, ValueError) as error:
         raise ValueError(
             f"cv of {owner} must be an int of at least 2, a splitter or an iterable of train and "
             f"test rows that fits the data, got {cv!r}: {error}"
         ) from error
     if not folds:
-        raise ValueError(f"cv of {owner} must yield at least one fold, got {cv!r}.")
+        raise ValueError(
+            "No fits were performed. Was the CV iterator empty? Were there no candidates? cv of "
+            f"{owner} must yield at least one fold, got {cv!r}."
+        )
+    n_expected = splitter.get_n_splits(features, y[rows], row_groups)
+    if n_expected != len(folds):
+        raise ValueError(
+            "cv.split and cv.get_n_splits return inconsistent results. Expected "
+            f"{n_expected} splits, got {len(folds)}: cv of {owner} is {cv!r}."
+        )
     if labeled is None:
         return folds
     unlabeled = np.setdiff1d(np.arange(len(y)), rows)
@@ -102,12 +118,12 @@ def _splitter(cv: Any, is_classification: bool, groups: AnyArray | None, seed: i
     return GroupKFold(cv)
 
 
-def enough_folds(folds: Sequence[Fold], n_candidates: int) -> Sequence[Fold]:
-    """Return the first folds that have enough test rows; few, if many candidates share the fits."""
+def enough_folds(folds: Sequence[Fold], n_candidates: int, n_groups: int) -> Sequence[Fold]:
+    """Return the first folds that have enough test rows; few, if many groups share the fits."""
     n_rows = np.cumsum([len(test) for _, test in folds])
     n_folds = 1 + int(np.searchsorted(n_rows, min(HELD_OUT_ROWS, n_rows[-1])))
     if n_candidates >= SMALL_SEARCH:
-        n_folds = min(n_folds, max(1, n_candidates // WANTED_CANDIDATES))
+        n_folds = min(n_folds, max(1, n_candidates // min(WANTED_GROUPS, n_groups)))
     return folds[:n_folds]
 
 
@@ -123,28 +139,40 @@ def cross_validate_some(
 
     If the number of candidates is not given, those of model types without a LOO score are chosen:
     of each type the best and the one whose predictions differ most from it, then, one after the
-    other, the best of those left by the scores corrected so far. A candidate without a LOO score
-    that becomes the best is cross-validated whatever its type. Limits apply to each fit.
+    other, the best of those left by the scores corrected so far; each with its group. A candidate
+    without a LOO score that becomes the best is cross-validated whatever its type. Limits apply to
+    each fit.
     """
     results = list(results)
-    if plan.n_candidates is None:  # a fold that fails, perhaps without a class, is no error then
-        run = replace(run, error_score=np.nan)
     able = [at for at, one in enumerate(results) if _can_be_cross_validated(one)]
+    if plan.n_candidates is not None:
+        rows = _best_first(results, able)[: plan.n_candidates]
+        scores, n_fits = _cross_validated(run, results, rows, plan.folds, n_jobs, limits)
+        return _with_fold_scores(run, results, scores), n_fits
+    if len(able) < 2:  # there is nothing to select
+        return results, 0
+    run = replace(
+        run, error_score=np.nan
+    )  # a fold that fails, perhaps without a class, is no error
+    groups = _groups(run, results, able)
+    types = _types_without_loo(run, results, groups)
     if plan.may_be_fewer:
-        plan = replace(plan, folds=enough_folds(plan.folds, len(able)))
-    rows = _first_rows(run, results, able, plan)
-    budget = _n_candidates(run, results, able, plan)
-    tried: list[int] = []
-    n_fits = 0
-    while rows and not (limits is not None and limits.spent()):
-        candidates = [results[row].trial.candidate for row in rows]
-        found, n_new_fits = _cross_validated(run, candidates, plan.folds, n_jobs, limits)
+        n_groups = sum(map(len, types)) or len(groups)
+        plan = replace(plan, folds=enough_folds(plan.folds, len(able), n_groups))
+    max_fits = len(able) if len(able) >= SMALL_SEARCH else SMALL_SEARCH_FITS
+    n_fits, tried = 0, set[Group]()
+    chosen = _first_groups(run, results, types) or _next_group(
+        run, results, groups, types, tried, plan
+    )
+    while chosen and not (limits is not None and limits.spent()):
+        rows = [row for group in chosen for row in group]
+        scores, n_new_fits = _cross_validated(run, results, rows, plan.folds, n_jobs, limits)
+        results = _with_fold_scores(run, results, scores)
         n_fits += n_new_fits
-        for row, scores in zip(rows, found, strict=True):
-            results[row] = replace(results[row], cv=scores)
-        results = correct_scores(run, results)
-        tried += rows
-        rows = [] if len(tried) >= budget else _next_row(run, results, able, tried, plan)
+        tried |= set(chosen)
+        if (len(tried) + 1) * len(plan.folds) > max_fits:
+            break
+        chosen = _next_group(run, results, groups, types, tried, plan)
     return results, n_fits
 
 
@@ -154,77 +182,79 @@ def _can_be_cross_validated(result: CandidateResult) -> bool:
     return is_whole_fit and bool(np.isfinite(result.main_score))
 
 
-def _model_type(result: CandidateResult) -> tuple[str, type]:
-    candidate = result.trial.candidate
-    return candidate.estimator_name, type(final_estimator(candidate.make_estimator(0)))
+def _groups(run: Run, results: Sequence[CandidateResult], able: Sequence[int]) -> list[Group]:
+    """Return the rows that are fitted as parts of one model, and each other row by itself."""
+    groups: list[Group] = []
+    for task in plan_tasks([results[row].trial for row in able], run.seed):
+        rows = sorted(trial.row for trial in task.trials)
+        groups += [tuple(rows)] if _is_one_fit(run, task) else [(row,) for row in rows]
+    return sorted(groups)
 
 
-def _rows_by_type_without_loo(
-    run: Run, results: Sequence[CandidateResult], able: Sequence[int]
-) -> list[list[int]]:
-    """Return the rows of each model type none of whose candidates has a LOO score."""
+def _is_one_fit(run: Run, task: Task) -> bool:
+    estimator = task.trials[0].candidate.make_estimator(run.seed)
+    return task.method is not None and task.method.fits_one_model(estimator)
+
+
+def _types_without_loo(
+    run: Run, results: Sequence[CandidateResult], groups: Sequence[Group]
+) -> list[list[Group]]:
+    """Return the groups of each model type none of whose candidates has a LOO score."""
     assert run.main_metric is not None
-    groups: dict[tuple[str, type], list[int]] = {}
-    for row in able:
-        groups.setdefault(_model_type(results[row]), []).append(row)
+    types: dict[tuple[str, type], list[Group]] = {}
+    for group in groups:
+        candidate = results[group[0]].trial.candidate
+        kind = type(final_estimator(candidate.make_estimator(0)))
+        types.setdefault((candidate.estimator_name, kind), []).append(group)
     return [
-        rows
-        for rows in groups.values()
-        if not any(run.main_metric in results[row].loo.scores for row in rows)
+        found
+        for found in types.values()
+        if not any(run.main_metric in results[row].loo.scores for group in found for row in group)
     ]
 
 
-def _n_candidates(
-    run: Run, results: Sequence[CandidateResult], able: Sequence[int], plan: FoldPlan
-) -> int:
-    if plan.n_candidates is not None:
-        return min(plan.n_candidates, len(able))
-    types = _rows_by_type_without_loo(run, results, able)
-    least = sum(min(FIRST_PER_TYPE, len(rows)) for rows in types)
-    n_fits = len(able) if len(able) >= SMALL_SEARCH else SMALL_SEARCH_FITS
-    return max(n_fits // len(plan.folds), least)
-
-
-def _first_rows(
-    run: Run, results: Sequence[CandidateResult], able: Sequence[int], plan: FoldPlan
-) -> list[int]:
-    """Return the candidates to begin with: two of each model type without a LOO score."""
-    if plan.n_candidates is not None:
-        return _best_first(results, able)[: plan.n_candidates]
-    if len(able) < 2:  # there is nothing to select
-        return []
-    rows = []
-    for group in _rows_by_type_without_loo(run, results, able):
-        best = _best_first(results, group)[0]
-        rows.append(best)
-        others = [row for row in _best_first(results, group) if row != best]
+def _first_groups(
+    run: Run, results: Sequence[CandidateResult], types: Sequence[Sequence[Group]]
+) -> list[Group]:
+    """Return the groups to begin with: two of each model type without a LOO score."""
+    chosen = []
+    for groups in types:
+        ranking = _best_first(results, [row for group in groups for row in group])
+        best = _group_of(ranking[0], groups)
+        chosen.append(best)
+        others = [row for row in ranking if row not in best]
         if others:
-            rows.append(_most_different(run, results, best, others))
-    return rows or _next_row(run, results, able, [], plan)
+            chosen.append(_group_of(_most_different(run, results, ranking[0], others), groups))
+    return chosen
 
 
-def _next_row(
+def _next_group(
     run: Run,
     results: Sequence[CandidateResult],
-    able: Sequence[int],
-    tried: Sequence[int],
+    groups: Sequence[Group],
+    types: Sequence[Sequence[Group]],
+    tried: set[Group],
     plan: FoldPlan,
-) -> list[int]:
-    """Return the next candidate to cross-validate, if there is one."""
+) -> list[Group]:
+    """Return the next group to cross-validate, if there is one."""
     assert run.main_metric is not None
-    if plan.n_candidates is not None:
-        return []
-    best = _best_first(results, able)[0]
-    if best not in tried and np.isnan(results[best].held_out(run.main_metric)[0]):
-        return [best]
+    best = _best_first(results, [row for group in groups for row in group])[0]
+    group = _group_of(best, groups)
+    if group not in tried and np.isnan(results[best].held_out(run.main_metric)[0]):
+        return [group]
     waiting = [
-        row
-        for group in _rows_by_type_without_loo(run, results, able)
-        if len(set(group) & set(tried)) * len(plan.folds) < MAX_FITS_PER_TYPE
-        for row in group
-        if row not in tried
+        group
+        for type_groups in types
+        if len(tried.intersection(type_groups)) * len(plan.folds) < MAX_FITS_PER_TYPE
+        for group in type_groups
+        if group not in tried
     ]
-    return _best_first(results, waiting)[:1]
+    ranking = _best_first(results, [row for group in waiting for row in group])
+    return [_group_of(ranking[0], waiting)] if ranking else []
+
+
+def _group_of(row: int, groups: Sequence[Group]) -> Group:
+    return next(group for group in groups if row in group)
 
 
 def _best_first(results: Sequence[CandidateResult], rows: Sequence[int]) -> list[int]:
@@ -245,65 +275,84 @@ def _most_different(
     return others[int(np.argmax(distances(stacked[:, :1], stacked[:, 1:])[0]))]
 
 
+def _with_fold_scores(
+    run: Run,
+    results: Sequence[CandidateResult],
+    scores: Mapping[int, Mapping[str, MetricScores]],
+) -> list[CandidateResult]:
+    """Return the results with the fold scores of some rows, and all scores corrected anew."""
+    known = [
+        replace(result, cv=scores[row]) if row in scores else result
+        for row, result in enumerate(results)
+    ]
+    return correct_scores(run, known)
+
+
 def _cross_validated(
     run: Run,
-    candidates: Sequence[Candidate],
+    results: Sequence[CandidateResult],
+    rows: Sequence[int],
     folds: Sequence[Fold],
     n_jobs: int | None,
     limits: Limits | None,
-) -> tuple[list[dict[str, MetricScores]], int]:
-    """Return the fold scores of each candidate, none if a fold failed, and the number of fits."""
-    tasks = [(candidate, fold) for candidate in candidates for fold in folds]
-    parts: list[dict[str, MetricScores]] = [{} for _ in tasks]
+) -> tuple[dict[int, dict[str, MetricScores]], int]:
+    """Return the fold scores of some rows, none if a fold failed, and the number of fits."""
+    tasks = [
+        (task, fold)
+        for task in plan_tasks([results[row].trial for row in rows], run.seed)
+        for fold in folds
+    ]
+    parts: dict[int, list[Mapping[str, MetricScores]]] = {row: [] for row in rows}
     n_fits = 0
-    finished = run_tasks(_fold_scores, run, tasks, n_jobs=n_jobs, limits=limits)
+    finished = run_tasks(
+        _fold_scores,
+        run,
+        tasks,
+        n_jobs=n_jobs,
+        limits=limits,
+        timeout_factor=lambda pair: len(pair[0].trials),
+    )
     with closing(finished):  # type: ignore[type-var]  # an iterator that is a generator
-        for at, found in finished:
-            if not isinstance(found, TaskEnded):
-                parts[at] = found
-            elif found.limit == "time_budget":
+        for at, found in sorted(finished):
+            task = tasks[at][0]
+            if isinstance(found, TaskEnded):
+                _log.info("A fold of %s %s.", task.trials[0].candidate.params, found)
+                n_fits += found.limit != "time_budget"
                 continue
-            else:
-                _log.info("A fold of %s %s.", tasks[at][0].params, found)
-            n_fits += 1
-    n_folds = len(folds)
-    return [_joined_folds(parts[at : at + n_folds]) for at in range(0, len(parts), n_folds)], n_fits
+            n_fits += 1 if _is_one_fit(run, task) else len(task.trials)
+            for trial, scores in zip(task.trials, found, strict=True):
+                parts[trial.row].append(scores)
+    return {row: _joined_folds(found, len(folds)) for row, found in parts.items()}, n_fits
 
 
-def _joined_folds(parts: Sequence[dict[str, MetricScores]]) -> dict[str, MetricScores]:
+def _joined_folds(
+    parts: Sequence[Mapping[str, MetricScores]], n_folds: int
+) -> dict[str, MetricScores]:
     """Return the scores by metric on all folds; none by a metric that failed on one."""
-    scores = {}
+    scores: dict[str, MetricScores] = {}
+    if len(parts) < n_folds:
+        return scores
     for name in parts[0]:
         known = [part[name] for part in parts if name in part]
         means = np.array([one.mean for one in known])
-        if len(known) < len(parts) or not np.isfinite(means).all():
+        if len(known) < n_folds or not np.isfinite(means).all():
             continue
         variance = float(np.var(means, ddof=1)) / len(means) if len(means) > 1 else np.nan
         per_row = [one.per_row for one in known if one.per_row is not None]
-        if len(per_row) == len(parts):
+        if len(per_row) == n_folds:
             rows = np.concatenate(per_row)
             variance = float(np.var(rows, dtype=np.float64)) / max(1, len(rows) - 1)
         scores[name] = MetricScores(means, variance=EXTRA_VARIANCE * variance)
     return scores
 
 
-def _fold_scores(run: Run, task: tuple[Candidate, Fold]) -> dict[str, MetricScores]:
-    """Fit a candidate to the training rows of a fold; return its scores on the test rows."""
-    candidate, (train, test) = task
-    rows = ValidationSet(take_rows(run.X, test), run.y[test])
-    fold_rows = Replicates(rows, 1, run.replicates.classes, fixed=True)
-    metrics = {name: metric.at(test) for name, metric in run.training_metrics.items()}
-    with limited_threads():
-        try:
-            model = fit_candidate(run, candidate, train)
-        except Exception:
-            if run.error_score == "raise":
-                raise
-            _log.info("A fold of %s failed.", candidate.params, exc_info=True)
-            return {}
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # of classes that a fold lacks
-            scores, errors = score_on(run, model, fold_rows, metrics)
-    for name, error in errors.items():
-        _log.info("Scoring a fold of %s by %s failed: %s", candidate.params, name, error)
-    return scores
+def _fold_scores(run: Run, task: tuple[Task, Fold]) -> list[Mapping[str, MetricScores]]:
+    """Fit candidates to the training rows of a fold; return their scores on the test rows."""
+    candidates, (train, test) = task
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of classes that a fold lacks
+        results = evaluate_task(fold_run(run, train, test), candidates)
+    for result in results:
+        for error in filter(None, [result.error, *result.scoring_errors.values()]):
+            _log.info("A fold of %s failed: %s", result.trial.candidate.params, error)
+    return [result.scores for result in results]

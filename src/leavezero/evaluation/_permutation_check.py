@@ -13,7 +13,6 @@ from leavezero.evaluation._candidates import Candidate
 from leavezero.evaluation._evaluate import Run, fit_candidate
 from leavezero.evaluation._replicates import Replicates, sample_replicates
 from leavezero.evaluation._scoring import CachedPredictions, Metric, score_model
-from leavezero.execution import limited_threads
 
 N_SHUFFLES = 5
 
@@ -45,16 +44,15 @@ def permutation_scores(
         owner="diagnose",
     )
     metric = replace(run.metric(run.main_metric), weight=None, per_row={})
-    permuted = replace(run, y=y)
+    permuted = replace(run, y=y, passed_y=())
     scores, chances = [], []
-    with limited_threads():
-        for candidate in candidates:
-            predictions = CachedPredictions(fit_candidate(permuted, candidate), sampled.rows.X)
-            scores.append(_mean_score(predictions, sampled, metric))
-            shuffled = (_shuffled(sampled, root, at) for at in range(N_SHUFFLES))
-            chances.append(
-                float(np.mean([_mean_score(predictions, rows, metric) for rows in shuffled]))
-            )
+    for candidate in candidates:
+        predictions = CachedPredictions(fit_candidate(permuted, candidate), sampled.rows.X)
+        scores.append(_mean_score(predictions, sampled, metric))
+        shuffled = (_shuffled(sampled, root, at) for at in range(N_SHUFFLES))
+        chances.append(
+            float(np.mean([_mean_score(predictions, rows, metric) for rows in shuffled]))
+        )
     return PermutationScores(tuple(scores), tuple(chances))
 
 

@@ -6,6 +6,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from joblib import parallel_config
 from scipy import sparse
 from sklearn import config_context
 from sklearn.base import clone
@@ -14,11 +15,11 @@ from leavezero._random import integer_seed, stream, with_seed
 from leavezero._tables import count_rows
 from leavezero._typing import AnyArray, Floats, Ints, Table
 from leavezero.augment import ValidationSet
-from leavezero.execution import limited_threads
 
 # "auto": as many rows per replicate as training rows, but no more than these in all. With more, the
 # error of a mean over them would be small against the bias of the generator itself.
 MAX_AUTO_ROWS = 10_000
+MIN_AUTO_ROWS = 20  # per replicate, so that each component of a union has some
 MAX_AUTO_CELLS = 2**22  # of dense columns; but as many rows in all as training rows are allowed
 MAX_ROWS = 200_000  # in all, where validation_size is a share of the training rows
 
@@ -80,8 +81,10 @@ def sample_replicates(
     """
     n_columns = 1 if sparse.issparse(X) else int(np.prod(getattr(X, "shape", (1,))[1:]))
     size = replicate_size(validation_size, n_replicates, count_rows(X), owner, n_columns)
-    # scikit-learn's models inside augmenters do not support every array library.
-    with limited_threads(), config_context(array_api_dispatch=False):
+    # scikit-learn's models inside augmenters do not support every array library, and their small
+    # forests must not be sent to the workers of a cluster, which may die.
+    local = parallel_config(backend="sequential")
+    with config_context(array_api_dispatch=False), local:
         fit_params = {} if groups is None else {"groups": groups}
         fitted = with_seed(clone(augmenter), integer_seed(root, "augmenter"))
         fitted.fit(X, y, **fit_params)
@@ -109,7 +112,7 @@ def replicate_size(
         raise ValueError(f"n_replicates of {owner} must be a positive int, got {n_replicates!r}.")
     if isinstance(validation_size, str) and validation_size == "auto":
         n_rows = min(MAX_AUTO_ROWS, max(n_samples, MAX_AUTO_CELLS // max(1, n_columns)))
-        return max(1, min(n_samples, n_rows // n_replicates))
+        return max(1, min(max(n_samples, MIN_AUTO_ROWS), n_rows // n_replicates))
     if _is(validation_size, Integral) and int(validation_size) >= 1:
         return int(validation_size)
     if _is(validation_size, Real) and 0 < float(validation_size) < np.inf:

@@ -31,6 +31,7 @@ from leavezero.evaluation._selection import (
     SelectionRule,
     describe_selection,
     resample,
+    standard_error,
 )
 
 
@@ -95,7 +96,7 @@ def results_table(
     run: Run, results: Sequence[CandidateResult], corrected: Mapping[str, Floats]
 ) -> dict[str, Any]:
     """Return columns of equal length with scikit-learn's names, one row per trial."""
-    n_rows = len(results)
+    n_rows, n_splits = len(results), run.replicates.n_replicates
     columns: dict[str, Any] = {}
     for name in ("fit_time", "score_time"):
         columns[f"mean_{name}"] = np.array([getattr(result, name) for result in results])
@@ -107,15 +108,16 @@ def results_table(
     columns["params"] = params
     error_score = np.nan if run.error_score == "raise" else run.error_score
     for name in metric_names(results):
-        missing = np.full(run.replicates.n_replicates, error_score, dtype=np.float64)
+        missing = np.full(n_splits, error_score, dtype=np.float64)
         splits = np.array(
             [r.scores[name].replicates if name in r.scores else missing for r in results]
         )
         means = np.where(np.isnan(corrected[name]), splits.mean(axis=1), corrected[name])
         splits = splits + (means - splits.mean(axis=1))[:, None]
+        spread = splits.std(axis=1) if run.folds else _fold_spread(run, results, name)
         columns |= {f"split{r}_test_{name}": column for r, column in enumerate(splits.T)}
         columns[f"mean_test_{name}"] = means
-        columns[f"std_test_{name}"] = splits.std(axis=1)
+        columns[f"std_test_{name}"] = spread
         columns[f"rank_test_{name}"] = ranks(means)
         if run.use_validation_set:
             columns[f"mean_validation_{name}"] = validation_scores(results, name)
@@ -126,14 +128,37 @@ def results_table(
                 [result.cv[name].mean if name in result.cv else np.nan for result in results]
             )
         if any(result.train_scores for result in results):
-            train = np.array([r.train_scores.get(name, error_score) for r in results], np.float64)
-            columns |= {f"split{r}_train_{name}": train.copy() for r in range(splits.shape[1])}
-            columns[f"mean_train_{name}"] = train
-            columns[f"std_train_{name}"] = np.zeros(n_rows)
+            train = [np.asarray(r.train_scores.get(name, error_score), float) for r in results]
+            columns |= {
+                f"split{at}_train_{name}": np.array(
+                    [np.broadcast_to(t, n_splits)[at] for t in train]
+                )
+                for at in range(n_splits)
+            }
+            columns[f"mean_train_{name}"] = np.array([np.mean(scores) for scores in train])
+            columns[f"std_train_{name}"] = np.array([np.std(scores) for scores in train])
     if run.use_loo:
         columns["loo_method"] = np.array([r.loo.method for r in results], dtype=object)
         columns["loo_note"] = np.array([r.loo.note for r in results], dtype=object)
     return columns
+
+
+def _fold_spread(run: Run, results: Sequence[CandidateResult], name: str) -> Floats:
+    """Return the standard deviation that each score would have over folds of the training data.
+
+    A fold has ``1 / n_replicates`` of the training rows, so that the standard deviation divided by
+    the root of the number of splits is the standard error of the mean, as it is of folds.
+    Replicates themselves vary less: they all come from the same training rows.
+    """
+    errors = np.zeros(len(results))
+    known = [row for row, result in enumerate(results) if name in result.scores]
+    if known:
+        scores = [results[row].scores[name] for row in known]
+        units = _row_scores(run, scores, np.zeros(len(known)), name)
+        errors[known] = [standard_error(values, units) for values in units.values]
+    variances = np.array([result.held_out(name)[1] for result in results])
+    errors = np.where(np.isnan(variances), errors, np.sqrt(variances))
+    return np.sqrt(run.replicates.n_replicates) * errors
 
 
 def metric_names(results: Sequence[CandidateResult]) -> list[str]:

@@ -32,6 +32,13 @@ BLOCK_CELLS = 2**23  # predict at most 64 MiB of float64 features at a time
 N_BLOCKS = 10  # of rows, for the sampling variance of scores that are no means over rows
 FLOAT32_SAFE = 1e-30  # values outside [this, 1 / this] do not fit single precision
 _SCORER_TYPE = type(get_scorer("accuracy"))
+_LOO_ATTRIBUTES = (
+    "__sklearn_tags__",
+    "classes_",
+    "feature_names_in_",
+    "get_params",
+    "n_features_in_",
+)
 _ACCURACY_METHODS = (ClassifierMixin.score, KNeighborsClassifier.score)
 
 
@@ -139,11 +146,21 @@ def resolve_metric(scoring: Any, owner: str) -> Metric:
     if isinstance(scoring, str) and scoring in get_scorer_names():
         return Metric(scoring, get_scorer(scoring))
     if callable(scoring):
-        return Metric(getattr(scoring, "__name__", type(scoring).__name__), scoring)
+        return Metric(_scorer_name(scoring), scoring)
     raise ValueError(
         f"scoring of {owner} must be the name of a scorer or a callable, got {scoring!r}. The "
         f"names are {', '.join(get_scorer_names())}."
     )
+
+
+def _scorer_name(scorer: Any) -> str:
+    """Return the name of scikit-learn's scorer that is equal to a callable, or the callable's."""
+    if isinstance(scorer, _SCORER_TYPE):
+        for name in get_scorer_names():
+            known = get_scorer(name)
+            if type(known) is type(scorer) and vars(known) == vars(scorer):
+                return str(name)
+    return str(getattr(scorer, "__name__", type(scorer).__name__))
 
 
 def metric_for(model: Any, metric: Metric) -> Metric:
@@ -248,6 +265,39 @@ class LOOCache(CachedPredictions):
         return self.computed[method]
 
 
+class ScoredModel:
+    """The model that a callable ``scorer(model, X, y)`` receives.
+
+    Predictions of that X are the stored ones. A model that is known by its leave-one-out
+    predictions has nothing else: its attributes were fitted to the rows that are scored.
+    """
+
+    def __init__(self, predictions: CachedPredictions, X: Table, rows: Ints) -> None:
+        self._predictions, self._X, self._rows = predictions, X, rows
+
+    @property  # type: ignore[misc]  # isinstance(model, Pipeline) of a scorer holds as before
+    def __class__(self) -> type:
+        return type(self._predictions.model)
+
+    def __getattr__(self, name: str) -> Any:
+        is_loo = isinstance(self._predictions, LOOCache)
+        if is_loo and name not in (*METHODS, *_LOO_ATTRIBUTES):
+            raise AttributeError(f"{name} is not known from leave-one-out predictions")
+        value = getattr(self._predictions, name)
+        if name not in METHODS:
+            return value
+
+        def method(X: Table) -> Any:
+            if X is self._X:
+                return value(self._rows)
+            if is_loo:
+                raise AttributeError("leave-one-out predictions are known for X itself only")
+            return getattr(self._predictions.model, name)(X)
+
+        method.__name__ = name  # scikit-learn reads it
+        return method
+
+
 def predict_in_blocks(method: Any, X: Table) -> Any:
     """Return a bound method's predictions for all rows, in blocks of bounded memory."""
     shape: tuple[int, ...] = getattr(X, "shape", (0,))
@@ -318,7 +368,7 @@ def score_model(
     """
     metric = metric_for(predictions.model, metric)
     if metric.needs_features:
-        return _score_with_features(predictions.model, replicates, metric, name)
+        return _score_with_features(predictions, replicates, metric, name)
     weights = row_weights(replicates, metric)
     per_row = _per_row_scores(predictions, replicates, metric)
     if per_row is not None:
@@ -340,6 +390,7 @@ def sampling_variance(
     replicates: Replicates,
     metric: Metric,
     per_row: Floats | None,
+    name: str = SINGLE,
 ) -> float:
     """Return the sampling variance of a score on rows that the model was not fitted to.
 
@@ -357,7 +408,10 @@ def sampling_variance(
         rows = np.arange(block, n_rows, N_BLOCKS)
         with suppress(ValueError), warnings.catch_warnings():  # a class may be missing
             warnings.simplefilter("ignore")
-            scores.append(_block_score(predictions, replicates, rows, metric, None, 0))
+            if metric.needs_features:
+                scores.append(_feature_scores(predictions, replicates, metric, rows, name)[name])
+            else:
+                scores.append(_block_score(predictions, replicates, rows, metric, None, 0))
     known = np.array(scores)[np.isfinite(scores)] if scores else np.array([])
     return float(np.var(known, ddof=1)) / len(known) if len(known) > 1 else np.nan
 
@@ -423,7 +477,7 @@ def _block_score(
 
 
 def _score_with_features(
-    model: Any, replicates: Replicates, metric: Metric, name: str
+    predictions: CachedPredictions, replicates: Replicates, metric: Metric, name: str
 ) -> dict[str, MetricScores]:
     """Score with a callable that takes X and may return several numbers."""
     weights = row_weights(replicates, metric)
@@ -431,16 +485,33 @@ def _score_with_features(
     def block_scores(rows: Ints, replicate: int) -> dict[str, float]:
         if weights is not None:  # such a scorer knows no weights
             rows = rows[_resampled_by_weight(weights[rows], replicate)]
-        X, y = take_rows(replicates.rows.X, rows), replicates.rows.y[rows]
-        if metric.scorer is None:
-            return _as_numbers(model.score(X, y), metric, name)
-        return _as_numbers(metric.scorer(model, X, y, **metric.params_at(rows)), metric, name)
+        return _feature_scores(predictions, replicates, metric, rows, name)
 
     scores = [[block_scores(b, r) for b in blocks] for r, blocks in enumerate(replicates.blocks)]
-    return {
-        key: MetricScores(np.array([np.mean([block[key] for block in bs]) for bs in scores]))
+    compared = _comparable_predictions(predictions, replicates, metric)
+    means = {
+        key: np.array([np.mean([block[key] for block in blocks]) for blocks in scores])
         for key in scores[0][0]
     }
+    return {key: MetricScores(values, None, compared) for key, values in means.items()}
+
+
+def _feature_scores(
+    predictions: CachedPredictions, replicates: Replicates, metric: Metric, rows: Ints, name: str
+) -> dict[str, float]:
+    """Return the scores of some rows by a callable, or by the model's own score method."""
+    X = take_rows(replicates.rows.X, rows)
+    data = [X] if replicates.rows.y is None else [X, replicates.rows.y[rows]]
+    if metric.scorer is None:
+        return _as_numbers(predictions.model.score(*data), metric, name)
+    params = metric.params_at(rows)
+    try:
+        value = metric.scorer(ScoredModel(predictions, X, rows), *data, **params)
+    except (AttributeError, TypeError):  # such as for the steps of a pipeline, model[0]
+        if isinstance(predictions, LOOCache):
+            raise
+        value = metric.scorer(predictions.model, *data, **params)
+    return _as_numbers(value, metric, name)
 
 
 def _as_numbers(value: Any, metric: Metric, name: str) -> dict[str, float]:

@@ -12,7 +12,6 @@ from sklearn.base import BaseEstimator
 from leavezero._random import stream
 from leavezero._typing import Bools, Floats, Ints, Params
 from leavezero.evaluation._candidates import Key
-from leavezero.execution import limited_threads
 
 TIED_ERRORS = 2.0  # candidates within so many standard errors of the difference are tied
 N_RESAMPLES = 200
@@ -114,13 +113,12 @@ def resample(scores: RowScores, root: np.random.SeedSequence) -> Resamples:
         n_drawn = max(scores.n_training_rows, int(scores.source_rows.max(initial=-1)) + 1)
     means = np.empty((len(scores.values), N_RESAMPLES, 2))
     size = max(1, min(N_RESAMPLES, CHUNK_CELLS // max(1, n_units)))
-    with limited_threads():
-        for start in range(0, N_RESAMPLES, size):
-            counts = np.empty((min(size, N_RESAMPLES - start), 2, n_units))
-            for drawn, left_out in counts:
-                once = np.bincount(rng.integers(n_drawn, size=n_drawn), minlength=n_drawn)
-                drawn[:], left_out[:] = _unit_counts(once, source)
-            means[:, start : start + size] = _unit_means(weighted, counts)
+    for start in range(0, N_RESAMPLES, size):
+        counts = np.empty((min(size, N_RESAMPLES - start), 2, n_units))
+        for drawn, left_out in counts:
+            once = np.bincount(rng.integers(n_drawn, size=n_drawn), minlength=n_drawn)
+            drawn[:], left_out[:] = _unit_counts(once, source)
+        means[:, start : start + size] = _unit_means(weighted, counts)
     means += scores.shift[:, None, None]
     return Resamples(means[:, :, 0], means[:, :, 1])
 

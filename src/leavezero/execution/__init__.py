@@ -7,7 +7,7 @@ from leavezero.execution._checkpoint import (
 )
 from leavezero.execution._digests import data_seed, digest
 from leavezero.execution._resource_limits import Limits, TaskEnded, resolve_limits
-from leavezero.execution._run_tasks import limited_threads, run_tasks
+from leavezero.execution._run_tasks import run_tasks
 
 __all__ = [
     "Checkpoint",
@@ -16,7 +16,6 @@ __all__ = [
     "TaskEnded",
     "data_seed",
     "digest",
-    "limited_threads",
     "resolve_limits",
     "run_tasks",
     "summarize_checkpoint",

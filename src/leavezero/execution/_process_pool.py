@@ -27,6 +27,7 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import IO, Any
 
+from joblib import cpu_count
 from sklearn import config_context, get_config
 
 from leavezero.execution._resource_limits import STATM, Limits, TaskEnded, memory_in_use
@@ -47,6 +48,14 @@ KILL_SECONDS = 5.0
 MEMORY_INTERVAL = 0.02  # seconds between two measurements
 EXIT_INTERVAL = 0.25  # seconds between two looks at exit codes
 ALIGNMENT = 64  # bytes
+THREAD_VARIABLES = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "BLIS_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+    "NUMBA_NUM_THREADS",
+)
 MARK = "LEAVEZERO_WORKER"  # environment variable by which descendants of a worker are found
 
 READY, BEGUN, DONE, RAISED, FAILED = range(5)
@@ -189,13 +198,22 @@ class _Pool:
                 [sys.executable, "-c", code],
                 stdin=subprocess.DEVNULL,
                 # The copies of data that estimators with n_jobs make are removed with the folder.
-                env=os.environ | {MARK: mark, "JOBLIB_TEMP_FOLDER": self._folder},
+                env=self._thread_numbers()
+                | os.environ
+                | {MARK: mark, "JOBLIB_TEMP_FOLDER": self._folder},
                 **_popen_options(theirs.fileno()),
             )
         self._workers.append(_Worker(process, ours, mark, time.monotonic()))
         with suppress(OSError):  # it has died, which the next look at it shows
             is_measured = self._limits.memory_limit is not None
             ours.send(_Setup(self._pid, mark, self._folder, self._spans, is_measured))
+
+    def _thread_numbers(self) -> dict[str, str]:
+        """Return joblib's limits of inner threads: the cores divided by the workers."""
+        if self._n_workers == 1:
+            return {}
+        n_threads = max(1, cpu_count() // self._n_workers)
+        return dict.fromkeys(THREAD_VARIABLES, str(n_threads))
 
     def _give(self, worker: _Worker, task: _Task) -> None:
         content = dumps(task.content)

@@ -83,6 +83,10 @@ class EnsemblePrefix(JointFit):
             return None
         return params_key(estimator, self.along)
 
+    def fits_one_model(self, estimator: Any) -> bool:
+        """Return True: only the largest is fitted."""
+        return True
+
     def fit(
         self, estimators: list[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None
     ) -> JointlyFitted:
@@ -187,6 +191,10 @@ class HistBoosting(JointFit):
         if not is_seed(estimator.random_state) or not is_count(estimator.max_iter):
             return None
         return None if estimator.warm_start else params_key(estimator, self.along)
+
+    def fits_one_model(self, estimator: Any) -> bool:
+        """Return True: only the largest is fitted."""
+        return True
 
     def fit(
         self, estimators: list[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None

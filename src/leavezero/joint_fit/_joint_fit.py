@@ -59,6 +59,10 @@ class JointFit(ABC):
         """Return the sort key along which more than ``max_candidates`` estimators are split."""
         return getattr(estimator, self.along) if self.along else 0
 
+    def fits_one_model(self, estimator: Any) -> bool:
+        """Return True if all estimators with the key of this one are parts of one fitted model."""
+        return False
+
     def fit(
         self, estimators: list[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None
     ) -> JointlyFitted:

@@ -1,6 +1,7 @@
 """Pipelines with equal steps before the last: these are fitted, and transform rows, once."""
 
 from collections.abc import Hashable
+from functools import partial
 from typing import Any
 
 from sklearn.pipeline import Pipeline
@@ -57,8 +58,15 @@ class PipelinePrefix(JointFit):
 
     def order(self, estimator: Any) -> Any:
         """Return the order of the last step."""
-        found = first_match(self._methods, estimator.steps[-1][1])
-        return 0 if found is None else found[0].order(estimator.steps[-1][1])
+        last = estimator.steps[-1][1]
+        found = first_match(self._methods, last)
+        return 0 if found is None else found[0].order(last)
+
+    def fits_one_model(self, estimator: Any) -> bool:
+        """Return whether the last steps are parts of one fitted model."""
+        last = estimator.steps[-1][1]
+        found = first_match(self._methods, last)
+        return found is not None and found[0].fits_one_model(last)
 
     def fit(
         self, estimators: list[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None
@@ -80,11 +88,10 @@ class PipelinePrefix(JointFit):
     def predict(self, fitted: JointlyFitted, X: Table, method: str) -> Predictions | None:
         """Return the predictions of the last steps on rows that are transformed once."""
         last_method, last_fitted = fitted.shared
+        transform = partial(transform_before_last, fitted.models[0])
         lasts = last_fitted.models
         if not all(hasattr(last, method) for last in lasts):
             return None
-        prefix = fitted.models[0][:-1]
-        transform = prefix.transform if len(prefix.steps) else lambda rows: rows
 
         def predict_block(block: Table) -> list[AnyArray]:
             rows = transform(block)
@@ -98,6 +105,17 @@ class PipelinePrefix(JointFit):
 
         cells = cells_per_row(transform(take_rows(X, PROBE)))
         return predict_in_blocks(predict_block, X, cells)
+
+
+def transform_before_last(pipeline: Any, X: Table) -> Table:
+    """Return rows as the last step of a fitted pipeline receives them.
+
+    ``pipeline[:-1].transform`` would require an attribute of fit that stateless transformers lack.
+    """
+    for _, step in pipeline.steps[:-1]:
+        if step is not None and not isinstance(step, str):  # "passthrough"
+            X = step.transform(X)
+    return X
 
 
 def _only_steps(pipeline: Any) -> bool:

@@ -51,6 +51,10 @@ class BoostedRounds(JointFit):
         """Return the number of rounds."""
         return int(_rounds(estimator))
 
+    def fits_one_model(self, estimator: Any) -> bool:
+        """Return True: only the largest is boosted."""
+        return True
+
     def fit(
         self, estimators: list[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None
     ) -> JointlyFitted:

@@ -15,6 +15,7 @@ from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.utils import get_tags
 
 from leavezero._typing import AnyArray, Floats, Table
+from leavezero.joint_fit import transform_before_last
 from leavezero.leave_one_out._loo_method import (
     LeaveOneOutMethod,
     LOOPredictions,
@@ -65,7 +66,7 @@ def _predict_group(
 ) -> list[LOOPredictions]:
     """Return the predictions of pipelines with the same earlier steps."""
     first, lasts = models[0], [model.steps[-1][1] for model in models]
-    rows = first[:-1].transform(X) if len(first.steps) > 1 else X
+    rows = transform_before_last(first, X)
     method = find_leave_one_out(lasts[0])
     assert method is not None  # else the pipeline would be unsupported
     results = method.predict_many(lasts, rows, y, sample_weight)

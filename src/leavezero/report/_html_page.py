@@ -2,17 +2,17 @@
 
 import base64
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from importlib import resources
 from typing import Any
 
 from leavezero.diagnostics import format_score
 from leavezero.report._plots import import_extra
-from leavezero.report._summarize import format_number
+from leavezero.report._summarize import BASELINE, format_number
 from leavezero.report._svg_figures import page_figures
 
-MAX_CANDIDATES = 2_000  # rows of the table
+MAX_CANDIDATES = 2_000  # that are listed
 _SCORE_TITLES = {
     "low": "95 % low",
     "high": "95 % high",
@@ -52,13 +52,15 @@ def to_html(summary: Mapping[str, Any]) -> str:
     jinja2 = import_extra("jinja2", "The HTML report")
     markup = import_extra("markupsafe", "The HTML report").Markup
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters["number"] = format_number
+    environment.filters |= {"number": format_number, "score": _score}
     script = _read("report.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     figures = {part: [markup(svg) for svg in svgs] for part, svgs in page_figures(summary).items()}
     page: str = environment.from_string(_read("report.html.j2")).render(
         summary=summary,
-        table=candidate_table(summary),
+        tables=candidate_tables(summary),
+        n_omitted=max(0, len(summary["candidates"]) - MAX_CANDIDATES),
+        baseline_name=BASELINE,
         figures=figures,
         style=markup(_read("report.css")),
         script=markup(script),
@@ -67,39 +69,46 @@ def to_html(summary: Mapping[str, Any]) -> str:
     return page
 
 
-def candidate_table(summary: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the headings and the cells of the table of candidates, without empty columns."""
-    candidates = summary["candidates"]
-    known = {name for one in candidates for name, value in one.items() if value is not None}
-    kept = [
+def candidate_tables(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return headings and rows of the candidates of each model type, without empty columns."""
+    candidates = summary["candidates"][:MAX_CANDIDATES]
+    names = dict.fromkeys(one["type"] for one in candidates)
+    return [_table(summary, [one for one in candidates if one["type"] == name]) for name in names]
+
+
+def _table(summary: Mapping[str, Any], own: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    known = {name for one in own for name, value in one.items() if value is not None}
+    scores, others = (
         {name: title for name, title in titles.items() if name in known}
         for titles in (_SCORE_TITLES, _OTHER_TITLES)
-    ]
-    params = [param["name"] for param in summary["params"]]
-    metrics = list(candidates[0]["metrics"]) if candidates else []
+    )
+    params = list(dict.fromkeys(name for one in own for name in one["params"]))
+    metrics = list(own[0]["metrics"])
 
     def cells(place: int, one: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         yield _cell(one.get("rank") or place)
         yield from (_cell(one["params"].get(name, "")) for name in params)
-        scores = [one["score"], *(one[name] for name in kept[0]), *one["metrics"].values()]
-        for score in scores:
-            text = "-" if score is None else format_score(score)
-            yield {"text": text, "sort": score, "numeric": True}
-        yield from (_cell(one[name]) for name in kept[1])
+        for score in [one["score"], *(one[name] for name in scores), *one["metrics"].values()]:
+            yield {"text": _score(score), "sort": score, "numeric": True}
+        yield from (_cell(one[name]) for name in others)
 
     rows = [
         {"cells": list(cells(place, one)), "kind": "best" if one["best"] else "tied" * one["tied"]}
-        for place, one in enumerate(candidates[:MAX_CANDIDATES], start=1)
+        for place, one in enumerate(own, start=1)
     ]
     metric = summary["run"]["metric"]
-    heads = ["rank", *params, metric, *kept[0].values(), *metrics, *kept[1].values()]
-    return {"heads": heads, "rows": rows, "n_omitted": len(candidates) - len(rows)}
+    heads = ["rank", *params, metric, *scores.values(), *metrics, *others.values()]
+    return {"name": own[0]["type"], "heads": heads, "rows": rows}
 
 
 def _cell(value: Any) -> dict[str, Any]:
     numeric = isinstance(value, int | float) and not isinstance(value, bool)
     text = format_number(value) if numeric else str(value)
     return {"text": text, "sort": value if numeric else None, "numeric": numeric}
+
+
+def _score(value: float | None) -> str:
+    return "-" if value is None else format_score(value)
 
 
 def _read(name: str) -> str:

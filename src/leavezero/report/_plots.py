@@ -22,10 +22,16 @@ COLORS = {  # by the name of the CSS variable that replaces each in the HTML pag
     "good": "#116329",
 }
 _CANDIDATE_COLORS = {"other": "soft", "tied": "tied", "best": "accent"}  # best is drawn last
-_LEVEL_COLORS = {"not applicable": "line", "ok": "good", "note": "training", "warning": "warn"}
 
 
-def plot_scores(candidates: Sequence[Record], metric: str, ax: Any = None, **kwargs: Any) -> Any:
+def plot_scores(
+    candidates: Sequence[Record],
+    metric: str,
+    ax: Any = None,
+    *,
+    labels: str = "above",
+    **kwargs: Any,
+) -> Any:
     """Plot the score of each candidate with its interval, the first candidate on top.
 
     Parameters
@@ -36,6 +42,8 @@ def plot_scores(candidates: Sequence[Record], metric: str, ax: Any = None, **kwa
         The label of the horizontal axis.
     ax : matplotlib Axes or None, default=None
         Drawn on and returned; None creates a figure with pyplot.
+    labels : "above" or "left", default="above"
+        Whether a label is above its interval or, if short, left of the axes.
     **kwargs : dict
         Passed to ``Axes.errorbar``.
 
@@ -54,51 +62,20 @@ def plot_scores(candidates: Sequence[Record], metric: str, ax: Any = None, **kwa
     for color, at in by_color(candidates):
         style = {"fmt": "o", "markersize": 5, "capsize": 2, "color": color} | kwargs
         ax.errorbar(score[at], positions[at], xerr=errors[:, at], **style)
+    ax.set(xlabel=plain_label(metric), ylim=(len(candidates) - 0.5, -0.9))
+    ax.locator_params(axis="x", nbins=5)
+    if labels == "left":
+        ax.set_yticks(positions, [plain_label(one["label"], 22) for one in candidates])
+        return ax
     # Each label is inside the axes above its interval: long labels need no margin.
-    labels = [plain_label(candidate["label"], 55) for candidate in candidates]
-    ax.set_yticks(positions - 0.15, labels, ha="left", va="bottom")
+    texts = [plain_label(one["label"], 55) for one in candidates]
+    ax.set_yticks(positions - 0.15, texts, ha="left", va="bottom")
     ax.tick_params(axis="y", length=0, pad=-1)
     ax.grid(visible=False, axis="y")
-    ax.set(xlabel=plain_label(metric), ylim=(len(candidates) - 0.5, -0.9))
     return ax
 
 
-def plot_checks(checks: Sequence[Record], ax: Any = None, **kwargs: Any) -> Any:
-    """Plot the level of each check.
-
-    Parameters
-    ----------
-    checks : sequence of mappings
-        With "code", "title" and "level".
-    ax : matplotlib Axes or None, default=None
-        Drawn on and returned; None creates a figure with pyplot.
-    **kwargs : dict
-        Passed to ``Axes.scatter``.
-
-    Examples
-    --------
-    >>> from matplotlib.figure import Figure
-    >>> from leavezero.report import plot_checks
-    >>> check = {"code": "LZ08", "title": "small classes", "level": "ok"}
-    >>> plot_checks([check], Figure().subplots()).get_yticklabels()[0].get_text()
-    'LZ08 small classes'
-    """
-    ax = _axes(ax)
-    levels = list(_LEVEL_COLORS)
-    positions = [levels.index(check["level"]) for check in checks]
-    colors = [COLORS[_LEVEL_COLORS[check["level"]]] for check in checks]
-    ax.scatter(positions, range(len(checks)), **({"c": colors, "s": 60} | kwargs))
-    labels = [plain_label(f"{check['code']} {check['title']}") for check in checks]
-    ax.set_yticks(range(len(checks)), labels)
-    ax.set_xticks(range(len(levels)), levels)
-    ax.set(xlim=(-0.5, len(levels) - 0.5), ylim=(len(checks) - 0.5, -0.5), axisbelow=True)
-    ax.grid(axis="y", linewidth=0.3)
-    return ax
-
-
-def plot_validation_set(
-    projection: Record, ax: Any = None, *, points: Record | None = None, **kwargs: Any
-) -> Any:
+def plot_validation_set(projection: Record, ax: Any = None, **kwargs: Any) -> Any:
     """Plot the density of the training data as color and that of the validation set as lines.
 
     Parameters
@@ -107,8 +84,6 @@ def plot_validation_set(
         "x_edges", "y_edges", and the shares of rows in each cell, "training" and "validation".
     ax : matplotlib Axes or None, default=None
         Drawn on and returned; None creates a figure with pyplot.
-    points : mapping or None, default=None
-        Single rows as pairs of coordinates, "training" and "validation".
     **kwargs : dict
         Passed to ``Axes.pcolormesh``.
 
@@ -129,23 +104,19 @@ def plot_validation_set(
     if validation.max() > validation.min():  # else there are no contour lines
         levels = validation.max() * np.array([0.1, 0.3, 0.5, 0.7, 0.9])
         ax.contour(*centers, validation, levels=levels, colors=COLORS["accent"], linewidths=1)
-    if points is not None:
-        for name, color in (("training", "training"), ("validation", "accent")):
-            ax.scatter(*np.transpose(points[name]), s=3, c=COLORS[color], zorder=3)
     ax.set(xlabel="first component", ylabel="second component")
     ax.set_title("color: training data, lines: validation set")
     return ax
 
 
 def plot_comparison(comparison: Record, ax: Any = None) -> Any:
-    """Plot test scores over the scores by leave-zero-out and by cross-validation.
+    """Plot the held-out scores of two methods on each split, and their means.
 
     Parameters
     ----------
     comparison : mapping
-        "metric", "searches" (two mappings with "name" and "label", leave-zero-out first) and
-        "candidates", each with "test_score" and, for "leave_zero_out" and "cross_validation",
-        ``name + "_score"`` and ``"selected_by_" + name``.
+        "metric", "methods" (two mappings with "method", "held_out_score" and "seconds") and
+        "splits", mappings with "split", "method" and "held_out_score".
     ax : matplotlib Axes or None, default=None
         Drawn on and returned; None creates a figure with pyplot.
 
@@ -153,26 +124,32 @@ def plot_comparison(comparison: Record, ax: Any = None) -> Any:
     --------
     >>> from matplotlib.figure import Figure
     >>> from leavezero.report import plot_comparison
-    >>> searches = [{"name": "leave-zero-out", "label": "C=1"}, {"name": "CV", "label": "C=1"}]
-    >>> comparison = {"metric": "accuracy", "searches": searches, "candidates": []}
+    >>> methods = [{"method": name, "held_out_score": 0.9, "seconds": 1.0} for name in "ab"]
+    >>> splits = [{"split": 1, "method": name, "held_out_score": 0.9} for name in "ab"]
+    >>> comparison = {"metric": "accuracy", "methods": methods, "splits": splits}
     >>> plot_comparison(comparison, Figure().subplots()).get_xlabel()
-    'accuracy by either method'
+    'accuracy on held-out rows'
     """
     ax = _axes(ax)
-    candidates = comparison["candidates"]
-    test = _column(candidates, "test_score")
-    styles = (("leave_zero_out", "o", "accent"), ("cross_validation", "s", "training"))
-    for (name, marker, color), search in zip(styles, comparison["searches"], strict=True):
-        scores = _column(candidates, f"{name}_score")
-        selected = np.array([bool(one[f"selected_by_{name}"]) for one in candidates], dtype=bool)
-        style: dict[str, Any] = {"marker": marker, "color": COLORS[color]}
-        ax.scatter(scores[~selected], test[~selected], s=22, alpha=0.6, **style)
-        label = plain_label(f"{search['name']} selects {search['label']}", 70)
-        style |= {"edgecolors": COLORS["ink"], "zorder": 3}
-        ax.scatter(scores[selected], test[selected], s=80, label=label, **style)
-    mark_diagonal(ax, label="equal scores")
-    label = plain_label(f"{comparison['metric']} by either method")
-    ax.set(xlabel=label, ylabel="score on held-out rows")
+    names = [str(one["split"]) for one in comparison["splits"][::2]] + ["mean"]
+    places = np.arange(len(names))
+    scores = []
+    for method, marker, color in zip(
+        comparison["methods"], "os", ("accent", "training"), strict=True
+    ):
+        own = [one for one in comparison["splits"] if one["method"] == method["method"]]
+        scores.append(np.append(_column(own, "held_out_score"), method["held_out_score"]))
+        mean, seconds = f"{method['held_out_score']:.4g}", f"{method['seconds']:.3g} s"
+        label = plain_label(f"{method['method']}: mean {mean}, {seconds} per search", 70)
+        style: dict[str, Any] = {"marker": marker, "color": COLORS[color], "zorder": 3}
+        ax.scatter(
+            scores[-1], places, s=np.where(places < places[-1], 30, 80), label=label, **style
+        )
+    ax.hlines(places, *scores, color=COLORS["soft"], linewidth=1)
+    ax.set_yticks(places, [f"split {name}" for name in names[:-1]] + names[-1:])
+    label = plain_label(f"{comparison['metric']} on held-out rows")
+    ax.set(xlabel=label, ylim=(len(names) - 0.5, -0.5))
+    ax.locator_params(axis="x", nbins=6)
     ax.figure.legend(loc="outside upper left", frameon=False)
     return ax
 

@@ -3,10 +3,14 @@
 import inspect
 import math
 import re
+import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from textwrap import indent
 from typing import Any
 
 import numpy as np
+from sklearn.metrics import get_scorer_names
 
 from leavezero._tables import plain
 from leavezero.diagnostics import format_score
@@ -14,7 +18,10 @@ from leavezero.diagnostics import format_score
 MAX_ITEMS = 50  # of a list that is written in full
 _NOT_PRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 _DATA_PARAMETERS = ("X", "y", "sample_weight", "groups")  # contain rows, which are never shown
-FORMAT = 1
+FORMAT = 2
+BASELINE = "baseline"  # the model type that ignores the features
+TYPE_PARAMETER = "candidate"  # of CandidateSearchLZO: the name of the model type
+CODE_WIDTH = 84
 _SCORE_COLUMNS = {  # beginning of the column in cv_results_ -> entry of a candidate
     "mean_test": "score",
     "low_test": "low",
@@ -41,12 +48,13 @@ def summarize(
     selection: Mapping[str, Any] | None = None,
     diagnostics: Mapping[str, Any] | None = None,
     validation: Mapping[str, Any] | None = None,
+    held_out: Mapping[str, Any] | None = None,
     run: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Return the contents of a report as one dict that JSON can represent.
 
-    Its keys are "format", "run", "params", "candidates" (best first), "selection", "diagnostics"
-    and "validation".
+    Its keys are "format", "run", "model_types" and "candidates" (best first), "selection",
+    "diagnostics", "validation" and "held_out".
 
     Parameters
     ----------
@@ -58,34 +66,43 @@ def summarize(
         The row of the selected candidate.
     selection, diagnostics : mapping or None, default=None
         The fields of ``Selection``, and ``DiagnosticReport.to_dict()``.
-    validation : mapping or None, default=None
-        The validation set compared with the training data.
+    validation, held_out : mapping or None, default=None
+        The validation set compared with the training data, and what predictions for held-out rows
+        show.
     run : mapping or None, default=None
-        The search itself: "title", "metric", "data", "fits", "seconds", "repeat", "made_with".
+        The search itself: "title", "metric", "target", "model_type", "data", "fits", "seconds",
+        "code", "made_with".
 
     Examples
     --------
     >>> from leavezero.report import summarize
     >>> table = {"params": [{"C": 1}, {"C": 10}], "mean_test_score": [0.8, 0.9]}
     >>> summary = summarize(table, best=1)
-    >>> summary["selection"]["label"], summary["params"]
+    >>> summary["selection"]["label"], summary["model_types"][0]["params"]
     ('C=10', [{'name': 'C', 'values': [1, 10], 'numeric': True}])
     """
     tied = () if selection is None else selection["tied"]
-    candidates = _candidates(table, column, best, tied)
+    about = {"title": "Model selection", "metric": column, "model_type": "model"} | dict(run or {})
+    candidates = _candidates(table, column, best, tied, about["model_type"])
+    types = _model_types(candidates)
+    baseline = next((one["score"] for one in types if one["name"] == BASELINE), None)
+    if baseline is None and held_out is not None:
+        baseline = held_out["baseline"]
     return {
         "format": FORMAT,
-        "run": {"title": "Model selection", "metric": clean_text(column)} | to_json(run or {}),
-        "params": _params(candidates),
+        "run": to_json(about),
+        "model_types": types,
+        "baseline": to_json(baseline),
         "candidates": candidates,
-        "selection": _selection(candidates, selection),
+        "selection": _selection(candidates, selection, about["metric"]),
         "diagnostics": to_json(diagnostics),
         "validation": to_json(validation),
+        "held_out": to_json(held_out),
     }
 
 
 def _candidates(
-    table: Mapping[str, Any], column: str, best: int | None, tied: Sequence[int]
+    table: Mapping[str, Any], column: str, best: int | None, tied: Sequence[int], model_type: str
 ) -> list[dict[str, Any]]:
     """Return one record per candidate: the selected one first, then by score, failed ones last."""
     scores = np.asarray(table[f"mean_test_{column}"], dtype=float)
@@ -95,17 +112,47 @@ def _candidates(
     columns = {name: entry for name, entry in (columns | _OTHER_COLUMNS).items() if name in table}
     metrics = [name.removeprefix("mean_test_") for name in table if name.startswith("mean_test_")]
     metrics.remove(column)
+    types = [clean_text(str(p.get(TYPE_PARAMETER, model_type))) for p in table["params"]]
+    names: dict[str, set[str]] = {}
+    for kind, params in zip(types, table["params"], strict=True):
+        names.setdefault(kind, set()).update(params)
+    short = {kind: _short_names(own) for kind, own in names.items()}
     candidates = []
     for row in order:
-        params = {clean_text(name): _cell(value) for name, value in table["params"][row].items()}
-        short = {name: f"{v:.6g}" if isinstance(v, float) else v for name, v in params.items()}
-        label = ", ".join(f"{name}={value}" for name, value in short.items())
+        kind, given = types[row], table["params"][row].items()
+        params = {short[kind][n]: _cell(v) for n, v in given if n != TYPE_PARAMETER}
+        values = {name: f"{v:.6g}" if isinstance(v, float) else v for name, v in params.items()}
+        label = ", ".join(f"{name}={value}" for name, value in values.items())
+        if TYPE_PARAMETER in table["params"][row]:
+            label = f"{kind}, {label}" if label else kind
         candidate: dict[str, Any] = {"row": row, "best": row == best, "tied": row in tied}
-        candidate |= {"label": label or "no parameters", "params": params}
+        candidate |= {"type": kind, "label": label or "no parameters", "params": params}
         candidate |= {entry: to_json(table[name][row]) for name, entry in columns.items()}
         others = {name: table[f"mean_test_{name}"][row] for name in metrics}
         candidates.append(candidate | {"metrics": to_json(others)})
     return candidates
+
+
+def _short_names(names: set[str]) -> dict[str, str]:
+    """Return the parameters without the names of pipeline steps, where these are not needed."""
+    counts = Counter(name.rpartition("__")[2] for name in names)
+    last = {name: name.rpartition("__")[2] for name in names}
+    return {name: clean_text(last[name] if counts[last[name]] == 1 else name) for name in names}
+
+
+def _model_types(candidates: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return each model type with its best candidate, the best type first, and its parameters."""
+    found = []
+    scored = [one for one in candidates if one["score"] is not None]
+    for name in dict.fromkeys(one["type"] for one in scored):
+        own = [one for one in scored if one["type"] == name]
+        if name == BASELINE and own[0].get("loo") is not None:
+            # its score is exact; the correction of validation scores would add the bias of others
+            own = [{**own[0], "score": own[0]["loo"]}]
+        best = {key: value for key, value in own[0].items() if key not in ("params", "metrics")}
+        difference = own[0]["score"] - scored[0]["score"]
+        found.append(best | {"name": name, "difference": difference, "params": _params(own)})
+    return found
 
 
 def _cell(value: Any) -> Any:
@@ -130,18 +177,20 @@ def _params(candidates: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _selection(
-    candidates: Sequence[Mapping[str, Any]], selection: Mapping[str, Any] | None
+    candidates: Sequence[Mapping[str, Any]], selection: Mapping[str, Any] | None, metric: str
 ) -> dict[str, Any] | None:
     """Return the selected candidate and how clearly it was selected; None if none was."""
     if not candidates or not candidates[0]["best"]:
         return None
-    best, names = candidates[0], ("label", "params", "score", "low", "high")
+    best, names = candidates[0], ("type", "label", "params", "score", "low", "high")
     found = {name: best[name] for name in names if name in best}
     if selection is None:
         return found | {"tied": [], "sentences": []}
     labels = {candidate["row"]: candidate["label"] for candidate in candidates}
     tied = [labels[row] for row in selection["tied"] if row != best["row"]]
     found |= to_json(selection) | {"tied": tied}
+    if found["new_data_high"] is not None:
+        found["new_data_high"] = min(found["new_data_high"], highest_score(metric))
     return found | {"sentences": _sentences(found)}
 
 
@@ -162,12 +211,14 @@ def _sentences(selection: Mapping[str, Any]) -> list[str]:
     if selection["bias_corrected_score"] is not None:
         score = format_score(selection["bias_corrected_score"])
         sentences.append(f"Corrected for selection bias, the best score is {score}.")
-    if selection["resampled_units"] == "generated rows":
-        sentences.append(
-            "Intervals show how far scores depend on the sample of the validation set; they are "
-            "no confidence intervals for new data."
-        )
     return sentences
+
+
+def highest_score(metric: str) -> float:
+    """Return the highest value of a scorer of scikit-learn: 0 for negated errors, else 1."""
+    known = metric in get_scorer_names()
+    is_error = metric.startswith("neg_") or metric == "max_error"
+    return (0.0 if is_error else 1.0) if known else math.inf
 
 
 def to_json(value: Any) -> Any:
@@ -218,42 +269,90 @@ def format_value(value: Any, max_length: int = 400) -> str:
     >>> format_value(np.zeros((3, 2)))
     '<ndarray of shape (3, 2)>'
     """
-    code = _code(value)
+    code = _code(value, None)
     return code if len(code) <= max_length else f"{code[:max_length]} <cut>"
 
 
-def _code(value: Any) -> str:
+def python_code(value: Any) -> tuple[list[str], str]:
+    """Return import lines and the code of a value, in several lines if it is long.
+
+    Parameters
+    ----------
+    value : object
+        As in :func:`format_value`.
+
+    Examples
+    --------
+    >>> from sklearn.svm import SVC
+    >>> from leavezero.report import python_code
+    >>> python_code({"model": SVC(C=2)})
+    (['from sklearn.svm import SVC'], "{'model': SVC(C=2)}")
+    """
+    imports: set[str] = set()
+    code = _code(value, imports)
+    return sorted(imports), code
+
+
+def _code(value: Any, imports: set[str] | None) -> str:
+    """Return code; with a set for imports it is complete and may have several lines."""
     value = plain(value)
     if isinstance(value, np.ndarray) and value.ndim == 1 and len(value) <= MAX_ITEMS:
         value = value.tolist()
     if isinstance(value, type) or inspect.isroutine(value):
-        return f"<{value.__name__}>"
+        known = imports is not None and _import(value, imports)
+        return value.__name__ if known else f"<{value.__name__}>"
     if hasattr(value, "shape"):
         return f"<{type(value).__name__} of shape {tuple(value.shape)}>"
-    if isinstance(value, list | tuple) and len(value) > MAX_ITEMS:
-        return f"<{type(value).__name__} of {len(value)}>"
     if isinstance(value, list | tuple):
-        items = ", ".join(map(_code, value))
-        return f"[{items}]" if isinstance(value, list) else f"({items}{',' * (len(value) == 1)})"
+        if len(value) > MAX_ITEMS and imports is None:
+            return f"<{type(value).__name__} of {len(value)}>"
+        items = [_code(item, imports) for item in value]
+        if isinstance(value, list):
+            return _joined("[", items, "]", imports)
+        return _joined("(", items, ",)" if len(value) == 1 else ")", imports)
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{key!r}: {_code(item)}" for key, item in value.items()) + "}"
+        items = [f"{key!r}: {_code(item, imports)}" for key, item in value.items()]
+        return _joined("{", items, "}", imports)
     if hasattr(value, "get_params"):
-        return f"{type(value).__name__}({', '.join(_changed_params(value))})"
+        if imports is not None:
+            _import(type(value), imports)
+        return _joined(f"{type(value).__name__}(", _changed_params(value, imports), ")", imports)
     if hasattr(value, "dist") and hasattr(value, "args"):  # a frozen distribution of scipy.stats
-        params = [_code(item) for item in value.args]
-        params += [f"{name}={_code(item)}" for name, item in value.kwds.items()]
-        return f"{value.dist.name}({', '.join(params)})"
+        if imports is not None:
+            imports.add(f"from scipy.stats import {value.dist.name}")
+        params = [_code(item, imports) for item in value.args]
+        params += [f"{name}={_code(item, imports)}" for name, item in value.kwds.items()]
+        return _joined(f"{value.dist.name}(", params, ")", imports)
     text = repr(value)
     return f"<{type(value).__name__}>" if " at 0x" in text else text
 
 
-def _changed_params(estimator: Any) -> list[str]:
+def _joined(head: str, items: list[str], tail: str, imports: set[str] | None) -> str:
+    line = f"{head}{', '.join(items)}{tail}"
+    if imports is None or len(line) <= CODE_WIDTH or not items:
+        return line
+    lines = indent(",\n".join(items), "    ")
+    return f"{head}\n{lines},\n{tail.lstrip(',')}"
+
+
+def _import(value: Any, imports: set[str]) -> bool:
+    """Add the import of a class or function from the shortest module that has it, if any does."""
+    name, parts = value.__name__, (value.__module__ or "").split(".")
+    for size in range(1, len(parts) + 1):
+        module = ".".join(parts[:size])
+        if getattr(sys.modules.get(module), name, None) is value:
+            imports.add(f"from {module} import {name}")
+            return True
+    return False
+
+
+def _changed_params(estimator: Any, imports: set[str] | None) -> list[str]:
     """Return the parameters of an estimator that differ from their defaults, as code."""
     signature = inspect.signature(type(estimator)).parameters
     changed = []
     for name, value in estimator.get_params(deep=False).items():
-        code = _code(value)
-        if name not in signature or code != _code(signature[name].default):
+        if name not in signature or _code(value, None) != _code(signature[name].default, None):
             hidden = name in _DATA_PARAMETERS
-            changed.append(f"{name}=<{type(value).__name__}>" if hidden else f"{name}={code}")
+            code = f"<{type(value).__name__}>" if hidden else _code(value, imports)
+            changed.append(f"{name}={code}")
     return changed

@@ -3,7 +3,6 @@
 import io
 import warnings
 from collections.abc import Callable, Sequence
-from itertools import combinations
 from typing import Any
 from xml.etree import ElementTree
 
@@ -14,16 +13,18 @@ from leavezero.report._plots import (
     COLORS,
     Record,
     by_color,
+    color_ramp,
     import_extra,
     mark_diagonal,
     plain_label,
     plot_scores,
     plot_validation_set,
 )
-from leavezero.report._summarize import format_number
+from leavezero.report._summarize import BASELINE, format_number
 
 WIDTH = 360  # pixels; a phone shows it unscaled
-MAX_INTERVALS, MAX_LINES, MAX_POINTS, MAX_PARAMS, MAX_CELLS = 15, 300, 1_000, 8, 16
+MAX_INTERVALS, MAX_POINTS, MAX_PARAMS, MAX_CELLS = 15, 1_000, 8, 16
+MIN_VALUES = 3  # of a parameter that is shown
 _PIXELS_PER_INCH = 96
 _LINK = "{http://www.w3.org/1999/xlink}href"
 _STYLE = {
@@ -121,45 +122,122 @@ def _compact(svg: str, label: str, size: tuple[float, float], themed: bool) -> s
 
 def page_figures(summary: Record) -> dict[str, list[str]]:
     """Return the figures for which a summary has data, by their part of the page."""
-    metric = summary["run"]["metric"]
+    metric, held_out = summary["run"]["metric"], summary["held_out"] or {}
     scored = [one for one in summary["candidates"] if one["score"] is not None]
-    first, best = scored[:MAX_POINTS], scored[:MAX_INTERVALS]
-    varied = [param for param in summary["params"] if len(param["values"]) > 1]
-    widest = sorted(varied, key=lambda param: -len(param["values"]))[:3]
-    validation = summary["validation"] or {}
+    types, validation = summary["model_types"], summary["validation"] or {}
     figures: dict[str, list[str]] = {}
 
     def add(part: str, label: str, height: float, plot: Any, *args: Any, **kwargs: Any) -> None:
-        size = (kwargs.pop("width", WIDTH), height)
-        svg = to_svg(plot, *args, label=label, size=size, themed=True, **kwargs)
+        svg = to_svg(plot, *args, label=label, size=(WIDTH, height), themed=True, **kwargs)
         figures.setdefault(part, []).append(svg)
 
-    if scored:
-        label = f"Scores of the best {len(best)} candidates with intervals"
+    models = [one for one in types if one["name"] != BASELINE]
+    several = len(models) > 1
+    if several:
+        label, height = f"{metric} by model type, with intervals", 80 + 26 * len(models)
+        add("scores", label, height, _plot_models, models, metric, summary["baseline"])
+    elif scored:
+        best = scored[:MAX_INTERVALS]
+        label = f"{metric} of the best {len(best)} candidates, with intervals"
         add("scores", label, 50 + 30 * len(best), plot_scores, best, metric)
-    for param in varied[:MAX_PARAMS]:
-        add("params", f"{metric} over {param['name']}", 220, _plot_param, first, param, metric)
-    for pair in combinations(widest, 2):
-        label = f"{metric} over {pair[0]['name']} and {pair[1]['name']}"
-        add("pairs", label, 300, _plot_pair, first, *pair)
-    for other, name in (("loo", "LOO score"), ("train", "training score")):
-        both = [c for c in first if c.get(other) is not None and c.get("validation") is not None]
-        if len(both) > 1:
-            label = f"Validation score over {name}"
-            add(other, label, 260, _plot_agreement, both, other, name)
-    if len(scored) > 1 and len(varied) > 1:
-        lines, axes = scored[:MAX_LINES], varied[:MAX_PARAMS]
-        label, width = f"Parameters and {metric} of {len(lines)} candidates", 90 * len(axes) + 90
-        add("parallel", label, 280, _plot_parallel, lines, axes, metric, width=max(560, width))
+    if held_out.get("confusion"):
+        n_classes = len(held_out["confusion"]["labels"])
+        label, height = "Confusion matrix", 170 + 24 * n_classes
+        add("held_out", label, height, _plot_confusion, held_out["confusion"])
+    if held_out.get("curves"):
+        label = f"{held_out['curves']['kind']} curve"
+        add("held_out", label, 300, _plot_curves, held_out["curves"])
+    if held_out.get("reliability"):
+        add("held_out", "Reliability diagram", 300, _plot_reliability, held_out["reliability"])
+    if held_out.get("observed"):
+        label = "Observed values over predictions"
+        add("held_out", label, 300, _plot_cells, held_out["observed"], "observed", diagonal=True)
+        label = "Residuals over predictions"
+        add("held_out", label, 300, _plot_cells, held_out["residuals"], "observed - predicted")
+    if held_out.get("importances"):
+        columns = held_out["importances"]
+        label, height = f"Decrease of {metric} if a column is permuted", 60 + 26 * len(columns)
+        add("importances", label, height, _plot_importances, columns, f"decrease of {metric}")
+    if types:
+        own = [one for one in scored if one["type"] == types[0]["name"]][:MAX_POINTS]
+        params = [one for one in types[0]["params"] if len(one["values"]) >= MIN_VALUES]
+        for param in params[:MAX_PARAMS]:
+            add("params", f"{metric} over {param['name']}", 220, _plot_param, own, param, metric)
     if "projection" in validation:
-        label, points = "Training data and validation set in a plane", validation.get("points")
-        add("validation", label, 340, plot_validation_set, validation["projection"], points=points)
-    for one in validation.get("histograms", ()):
-        label = f"First component, {one['label']}"
-        add("validation", label, 160, _plot_histogram, one, label)
-    if "target" in validation:
-        add("validation", "Target", 160, _plot_histogram, validation["target"], "Target")
+        label = "Training data and validation set in a plane"
+        add("validation", label, 320, plot_validation_set, validation["projection"])
     return figures
+
+
+def _plot_models(models: Sequence[Record], metric: str, baseline: float | None, ax: Any) -> None:
+    """Plot scores with intervals, and a line at the score of the baseline."""
+    plot_scores([{**one, "label": one["name"]} for one in models], metric, ax, labels="left")
+    if baseline is not None:
+        ax.axvline(baseline, color=COLORS["training"], linestyle="--", linewidth=1)
+        label = f"baseline {format_number(baseline)}"
+        ax.set_title(label, color=COLORS["training"], loc="left")
+
+
+def _plot_importances(columns: Sequence[Record], metric: str, ax: Any) -> None:
+    plot_scores(columns, metric, ax, labels="left")
+    ax.axvline(0, color=COLORS["soft"], linestyle="--", linewidth=1)
+
+
+def _plot_confusion(confusion: Record, ax: Any) -> None:
+    """Plot the counts; the strength of the color is the share of the row."""
+    counts = np.array(confusion["counts"])
+    shares = counts / np.maximum(1, counts.sum(axis=1, keepdims=True))
+    edges = np.arange(len(counts) + 1) - 0.5
+    ax.pcolormesh(edges, edges, shares, cmap=color_ramp("accent"), vmin=0, vmax=1)
+    size = 8.25 if len(counts) <= 5 else 6
+    for (row, column), count in np.ndenumerate(counts):
+        color = COLORS["background" if shares[row, column] > 0.4 else "ink"]
+        text = f"{count:,}"
+        ax.text(column, row, text, color=color, ha="center", va="center", fontsize=size)
+    labels = [plain_label(name, 12) for name in confusion["labels"]]
+    ax.set_xticks(range(len(labels)), labels, rotation=90 if len(labels) > 4 else 0)
+    ax.set_yticks(range(len(labels)), labels)
+    ax.set(xlabel="predicted", ylabel="observed", ylim=(len(counts) - 0.5, -0.5))
+    ax.grid(visible=False)
+
+
+def _plot_curves(curves: Record, ax: Any) -> None:
+    colors = ("accent", "training", "good", "tied", "warn", "soft")
+    names = ("recall", "precision") if curves["kind"] != "ROC" else ()
+    names = names or ("false positive rate", "true positive rate")
+    for color, line in zip(colors, curves["lines"], strict=False):
+        label = f"{plain_label(line['label'], 20)}: {line['area']:.3f}"
+        ax.plot(line["x"], line["y"], color=COLORS[color], linewidth=1.5, label=label)
+    if curves["kind"] == "ROC":
+        mark_diagonal(ax)
+    else:
+        ax.axhline(curves["share"], color=COLORS["soft"], linestyle="--", linewidth=1)
+    ax.set(xlabel=names[0], ylabel=names[1], xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
+    title = "class: area" if curves["kind"] == "ROC" else "class: average precision"
+    ax.legend(title=title, loc="best", frameon=False)
+
+
+def _plot_reliability(reliability: Record, ax: Any) -> None:
+    x, y = np.array(reliability["predicted"]), np.array(reliability["observed"])
+    ends = np.abs(np.array([reliability["low"], reliability["high"]]) - y)
+    style = {"fmt": "o-", "markersize": 4, "capsize": 2, "linewidth": 1}
+    ax.errorbar(x, y, yerr=ends, color=COLORS["accent"], **style)
+    low = max(0.0, min(x.min(), np.min(reliability["low"])) - 0.03)
+    ax.set(xlim=(low, 1.02), ylim=(low, 1.02))
+    mark_diagonal(ax)
+    ax.set(xlabel="probability of the predicted class", ylabel="share of correct predictions")
+
+
+def _plot_cells(cells: Record, name: str, ax: Any, *, diagonal: bool = False) -> None:
+    """Plot one dot per cell, whose area is the number of rows in it."""
+    counts = np.array(cells["counts"])
+    sizes = 4 + 56 * counts / counts.max()
+    ax.scatter(cells["x"], cells["y"], s=sizes, color=COLORS["accent"], alpha=0.7, linewidths=0)
+    if diagonal:
+        mark_diagonal(ax)
+    else:
+        ax.axhline(0, color=COLORS["soft"], linestyle="--", linewidth=1)
+    ax.set(xlabel="predicted", ylabel=name)
 
 
 def _plot_param(candidates: Sequence[Record], param: Record, metric: str, ax: Any) -> None:
@@ -167,74 +245,16 @@ def _plot_param(candidates: Sequence[Record], param: Record, metric: str, ax: An
     x, y = _places(candidates, param), np.array([one["score"] for one in candidates])
     values = np.unique(x[~np.isnan(x)])
     ax.plot(values, [y[x == value].max() for value in values], color=COLORS["soft"], linewidth=1)
-    _scatter(ax, candidates, x, y)
-    _label_axis(ax.xaxis, param)
-    ax.set_ylabel(plain_label(metric))
-
-
-def _plot_pair(candidates: Sequence[Record], across: Record, up: Record, ax: Any) -> None:
-    """Plot the best score of each pair of values as the strength of a color."""
-    x, y = _places(candidates, across), _places(candidates, up)
-    # Candidates are sorted: of those with the same values, the best remains.
-    cells = {(x[i], y[i]): i for i in reversed(range(len(x))) if not np.isnan(x[i] + y[i])}
-    scores = np.array([candidates[i]["score"] for i in cells.values()])
-    width, height = (1 / (min(len(p["values"]), 2 * MAX_CELLS) - 1) for p in (across, up))
-    small = max(len(across["values"]), len(up["values"])) <= 6
-    for place, i in cells.items():
-        one, spread = candidates[i], np.ptp(scores)
-        strength = 0.1 + 0.89 * (one["score"] - scores.min()) / spread if spread > 0 else 0.6
-        bar = (place[0], height, width, place[1] - height / 2)
-        ax.bar(*bar, color=COLORS["accent"], alpha=strength)
-        if one["best"]:
-            ax.bar(*bar, fill=False, edgecolor=COLORS["ink"], linewidth=1.5, zorder=3)
-        if small:
-            color = COLORS["background" if strength > 0.55 else "ink"]
-            ax.text(*place, format_number(one["score"]), color=color, ha="center", va="center")
-    ax.grid(visible=False)
-    _label_axis(ax.xaxis, across)
-    _label_axis(ax.yaxis, up)
-
-
-def _plot_agreement(candidates: Sequence[Record], other: str, name: str, ax: Any) -> None:
-    x, y = (np.array([one[key] for one in candidates]) for key in (other, "validation"))
-    _scatter(ax, candidates, x, y)
-    mark_diagonal(ax)
-    ax.set(xlabel=name, ylabel="validation score")
-
-
-def _plot_parallel(
-    candidates: Sequence[Record], params: Sequence[Record], metric: str, ax: Any
-) -> None:
-    """Plot one line per candidate through the values of its parameters to its score."""
-    scores = np.array([one["score"] for one in candidates])
-    low, spread = scores.min(), np.ptp(scores)
-    heights = [_places(candidates, param) for param in params]
-    heights.append((scores - low) / spread if spread > 0 else 0 * scores)
-    for color, at in by_color(candidates):
-        style = {"linewidth": 2.5} if candidates[at[0]]["best"] else {"linewidth": 1, "alpha": 0.5}
-        ax.plot(np.array(heights)[:, at], color=color, **style)
-    marks = (0, 0.5, 1) if spread else (0,)
-    ticks = [_ticks(param) for param in params]
-    ticks.append([(at, format_number(low + at * spread)) for at in marks])
-    box = {"facecolor": COLORS["background"], "edgecolor": "none", "alpha": 0.8, "pad": 0.5}
-    for axis, labels in enumerate(ticks):
-        for height, label in labels:
-            ax.text(axis + 0.03, height, label, va="center", bbox=box)
-    names = [*(param["name"] for param in params), metric]
-    ax.set_xticks(range(len(names)), [plain_label(name, 16) for name in names])
-    ax.set(yticks=[], xlim=(-0.1, len(params) + 0.35))
-    ax.spines["left"].set_visible(False)
-
-
-def _plot_histogram(one: Record, title: str, ax: Any) -> None:
-    ax.stairs(one["validation"], one["edges"], fill=True, color=COLORS["accent"], alpha=0.5)
-    ax.stairs(one["training"], one["edges"], color=COLORS["training"], linewidth=1.5)
-    ax.set(yticks=[], title=plain_label(title, 48))
-
-
-def _scatter(ax: Any, candidates: Sequence[Record], x: Floats, y: Floats) -> None:
     for color, at in by_color(candidates):
         ax.scatter(x[at], y[at], color=color, s=22, alpha=0.8)
+    places, labels = zip(*_ticks(param), strict=True)
+    ax.set_xticks(places, labels)
+    # All parameters have the same vertical axis, which contains the interval of the best: smaller
+    # differences are not to be seen.
+    ends = [*y, *(candidates[0].get(name) or y[0] for name in ("low", "high"))]
+    margin = 0.05 * np.ptp(ends) or 0.01
+    ax.set(xlabel=plain_label(param["name"]), ylabel=plain_label(metric))
+    ax.set_ylim(min(ends) - margin, max(ends) + margin)
 
 
 def _key(value: Any) -> tuple[str, Any]:
@@ -270,9 +290,3 @@ def _ticks(param: Record) -> list[tuple[float, str]]:
     chosen = np.unique([np.abs(places - at).argmin() for at in wanted])
     label = format_number if param["numeric"] else lambda value: plain_label(value, 12)
     return [(float(places[i]), label(values[i])) for i in chosen]
-
-
-def _label_axis(axis: Any, param: Record) -> None:
-    places, labels = zip(*_ticks(param), strict=True)
-    axis.set_ticks(places, labels=labels)
-    axis.set_label_text(plain_label(param["name"]))

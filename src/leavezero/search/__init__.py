@@ -1,7 +1,7 @@
 """Searches and functions with scikit-learn's interface."""
 
 from leavezero.search._base import BaseSearchLZO
-from leavezero.search._displays import DiagnosticDisplay, SearchDisplay, ValidationSetDisplay
+from leavezero.search._displays import SearchDisplay, ValidationSetDisplay
 from leavezero.search._functions import (
     leave_zero_out_curve,
     leave_zero_out_predict,
@@ -15,7 +15,6 @@ from leavezero.search._optuna import OptunaSearchLZO
 __all__ = [
     "BaseSearchLZO",
     "CandidateSearchLZO",
-    "DiagnosticDisplay",
     "GridSearchLZO",
     "HalvingGridSearchLZO",
     "HalvingRandomSearchLZO",

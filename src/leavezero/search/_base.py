@@ -4,7 +4,7 @@ import sys
 import time
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from copy import deepcopy
 from dataclasses import dataclass, replace
@@ -30,6 +30,7 @@ from leavezero.evaluation import (
     CandidateResult,
     CheckpointedResults,
     Evaluation,
+    Fold,
     FoldPlan,
     HighestScore,
     Metric,
@@ -59,7 +60,6 @@ from leavezero.execution import (
     Limits,
     OpenCheckpoint,
     data_seed,
-    limited_threads,
     resolve_limits,
 )
 from leavezero.search._messages import (
@@ -73,6 +73,8 @@ from leavezero.search._messages import (
     is_count,
     is_regression,
     log,
+    no_validation_set_reason,
+    not_exchangeable_reason,
     report_failures,
 )
 from leavezero.search._routing import (
@@ -121,6 +123,9 @@ class _Request:
     checkpoint: Checkpoint | None
     use_loo: bool
     fold_plan: FoldPlan | None
+    passed_y: tuple[Any, ...] = ()  # in the container that was passed, if candidates can have it
+    folds: Sequence[Fold] = ()  # of all candidates, if they replace the validation set
+    folds_reason: str | None = None  # why they do
 
 
 def _best_estimator_has(method: str) -> Callable[["BaseSearchLZO"], bool]:
@@ -129,8 +134,8 @@ def _best_estimator_has(method: str) -> Callable[["BaseSearchLZO"], bool]:
     def check(self: "BaseSearchLZO") -> bool:
         if not self.refit:
             raise AttributeError(
-                f"{type(self).__name__} has refit=False and keeps no estimator. {method} requires "
-                "refit=True."
+                f"{type(self).__name__} was initialized with `refit=False`. {method} is available "
+                "only after refitting on the best parameters: use refit=True."
             )
         getattr(getattr(self, "best_estimator_", self._representative()), method)
         return True
@@ -216,14 +221,15 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, ReportMixin):
         ----------
         X : array, dataframe, sparse matrix or sequence of strings
             The features, as far as the estimator and the augmenter support them.
-        y : array of shape (n_samples,) or (n_samples, n_outputs)
-            The target.
+        y : array of shape (n_samples,) or (n_samples, n_outputs), or None
+            The target, which candidates receive in the container that is passed. None for
+            estimators that need none.
         **params : dict
-            ``groups`` is passed to the augmenter and to the splitter ``cv``, everything else to the
-            estimator's ``fit``. ``sample_weight`` also weights the scores: a generated row has the
-            mean weight of its source rows, and if an augmenter reports none, the validation set is
-            sampled from the weighted training data. With scikit-learn's metadata routing enabled,
-            each parameter goes where it was requested.
+            ``groups`` is passed to the splitter ``cv`` and, if one is given, to the augmenter,
+            everything else to the estimator's ``fit``. ``sample_weight`` also weights the scores: a
+            generated row has the mean weight of its source rows, and if an augmenter reports none,
+            the validation set is sampled from the weighted training data. With scikit-learn's
+            metadata routing enabled, each parameter goes where it was requested.
 
         Returns
         -------
@@ -232,7 +238,7 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, ReportMixin):
         self._reset()
         request = self._prepare(X, y, params)
         run = self._sample_validation_set(request)
-        progress = Progress(self, X, request.target.values, params, request.strategy.n_trials)
+        progress = Progress(self, X, y, params, request.strategy.n_trials)
         with ExitStack() as resources:
             models = resources.enter_context(ModelStore(self._models_to_keep(request, run)))
             checkpoint = self._open_checkpoint(request, run, resources)
@@ -243,8 +249,10 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, ReportMixin):
                 n_jobs=self.n_jobs,
                 limits=request.limits,
                 checkpoint=checkpoint,
+                on_start=progress.on_start,
                 on_result=progress.on_result,
             )
+            progress.end_search()
             interrupt = self._select(request, run, evaluation, models)
         progress.end()
         if interrupt is not None:
@@ -268,10 +276,19 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, ReportMixin):
         checkpoint = check_checkpoint(self.checkpoint, self.random_state, owner)
         estimators = self._estimators()
         semi_supervised = any(takes_unlabeled(final_estimator(e)) for e in estimators.values())
-        values = check_target(estimator, X, y, owner, semi_supervised=semi_supervised)
+        folds_reason = no_validation_set_reason(self, estimator, X, y)
+        values = check_target(
+            estimator,
+            X,
+            y,
+            owner,
+            semi_supervised=semi_supervised,
+            is_generated=folds_reason is None,
+        )
         routed = RoutedParams({name: {} for name in estimators}, {n: {} for n in scoring.metrics})
         if params:
             routed = route_fit(self, params, scoring, estimators, len(values))
+        folds_reason = folds_reason or not_exchangeable_reason(self, routed)
         seed = data_seed(X, values) if self.random_state is None else self.random_state
         root = seed_sequence(seed)
         factory = CandidateFactory(owner)
@@ -283,7 +300,7 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, ReportMixin):
             configured = distinct_estimators(factory.candidates) or estimators.values()
             target = read_target(configured, values, owner)
         self.scorer_ = scoring.scorers
-        return _Request(
+        request = _Request(
             X,
             target,
             routed,
@@ -293,9 +310,21 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, ReportMixin):
             root,
             limits,
             checkpoint,
-            self._uses_loo(factory, routed),
-            self._fold_plan(target, scoring, routed, root),
+            use_loo=folds_reason is None and self._uses_loo(factory, routed),
+            fold_plan=None,
+            # A column of shape (n, 1) is passed as one of shape (n,).
+            passed_y=(y,) if y is None or np.asarray(y).ndim == values.ndim else (),
+            folds_reason=folds_reason,
         )
+        if folds_reason is None:
+            return replace(request, fold_plan=self._fold_plan(request))
+        folds = self._make_folds(request)
+        if y is not None:
+            warn_caller(
+                f"{owner} scores every candidate by the {len(folds)} folds of cv, as GridSearchCV "
+                f"does, because {folds_reason}."
+            )
+        return replace(request, folds=folds)
 
     def _uses_loo(self, factory: CandidateFactory, params: RoutedParams) -> bool:
         """Return whether any candidate may have leave-one-out predictions."""
@@ -321,36 +350,40 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, ReportMixin):
             return "the validation set was given"
         return None
 
-    def _fold_plan(
-        self, target: Target, scoring: Scoring, params: RoutedParams, root: np.random.SeedSequence
-    ) -> FoldPlan | None:
+    def _make_folds(self, request: _Request) -> list[Fold]:
+        target, estimator = request.target, self._representative()
+        y = target.values
+        is_classification = is_classifier(estimator) or not (
+            is_regressor(estimator) or y.dtype.kind in "fV"
+        )
+        return make_folds(
+            self.cv,
+            y,
+            request.params.groups,
+            target.labeled,
+            is_classification=is_classification and y.ndim == 1,
+            seed=integer_seed(request.root, "candidate"),
+            owner=type(self).__name__,
+            X=request.X,
+        )
+
+    def _fold_plan(self, request: _Request) -> FoldPlan | None:
         """Return which folds are used for how many candidates; None for none."""
         is_auto = self.cv_finalists == "auto"
         given = self.loo != "auto" or hasattr(self.augmenter, "fixed_rows")
-        if self.cv_finalists == 0 or (is_auto and (given or target.labeled is not None)):
+        has_unlabeled = request.target.labeled is not None
+        if self.cv_finalists == 0 or (is_auto and (given or has_unlabeled)):
             return None
-        y, estimator = target.values, self._representative()
-        is_classification = is_classifier(estimator) or not (
-            is_regressor(estimator) or y.dtype.kind == "f"
-        )
         try:
             with warnings.catch_warnings():
                 if is_auto:  # which has its own warnings of small classes
                     warnings.filterwarnings("ignore", "The least populated class", UserWarning)
-                folds = make_folds(
-                    self.cv,
-                    y,
-                    params.groups,
-                    target.labeled,
-                    is_classification=is_classification and y.ndim == 1,
-                    seed=integer_seed(root, "candidate"),
-                    owner=type(self).__name__,
-                )
+                folds = self._make_folds(request)
         except ValueError:
             if is_auto and is_count(self.cv, 2):  # too few rows
                 return None
             raise
-        if self._main_metric(scoring) is None:
+        if self._main_metric(request.scoring) is None:
             return None
         if is_auto:
             return FoldPlan(folds, may_be_fewer=is_count(self.cv))
@@ -363,8 +396,11 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, ReportMixin):
         target, root = request.target, request.root
         self.augmenter_, replicates = None, _training_replicates(self._representative(), request)
         training = replicates
-        if self.loo != "only":
+        use_validation_set = self.loo != "only" and not request.folds
+        if use_validation_set:
             self.augmenter_, replicates = self._replicates(request)
+        elif request.folds:
+            replicates = replace(replicates, n_replicates=len(request.folds))
         self.augment_time_ = time.perf_counter() - started
         self.validation_set_ = None if self.augmenter_ is None else replicates.rows
         self.n_splits_ = replicates.n_replicates
@@ -381,7 +417,7 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, ReportMixin):
             request.X,
             target.values,
             replicates,
-            metrics=metrics_for(None if self.loo == "only" else replicates),
+            metrics=metrics_for(replicates if use_validation_set else None),
             main_metric=self._main_metric(request.scoring),
             seed=integer_seed(root, "candidate"),
             fit_params=request.params.fit,
@@ -390,9 +426,11 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, ReportMixin):
             kept_rows=_sample_rows(n_rows, KEPT_CELLS // n_trials, root),
             compared_rows=_sample_rows(n_rows, COMPARED_ROWS, root),
             use_loo=request.use_loo,
-            use_validation_set=self.loo != "only",
+            use_validation_set=use_validation_set,
             labeled=target.labeled,
             unlabeled_marker=target.original_marker,
+            passed_y=() if target.original_marker else request.passed_y,
+            folds=request.folds,
             error_score=self.error_score,
         )
 
@@ -521,7 +559,7 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, ReportMixin):
         self, table: dict[str, Any], candidates: list[Candidate], request: _Request
     ) -> None:
         """Add the LOO columns with the reason why no candidate has a LOO score."""
-        reason = self._no_loo_reason(request.params)
+        reason = request.folds_reason or self._no_loo_reason(request.params)
         notes = [
             reason or _loo_reason(c, request.params) or "unsupported before its parameters were set"
             for c in candidates
@@ -559,8 +597,7 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, ReportMixin):
             self.best_estimator_ = stored[0]
         else:  # only its predictions were computed, or its scores are from a checkpoint
             started = time.perf_counter()
-            with limited_threads():
-                self.best_estimator_ = fit_candidate(run, trial.candidate, trial.training_rows)
+            self.best_estimator_ = fit_candidate(run, trial.candidate, trial.training_rows)
             self.refit_time_ = time.perf_counter() - started
             self.fit_counts_ = self.fit_counts_ | {"refit": 1}
         if hasattr(self.best_estimator_, "feature_names_in_"):
@@ -650,7 +687,6 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, ReportMixin):
         tags.classifier_tags = inner.classifier_tags
         tags.regressor_tags = inner.regressor_tags
         tags.target_tags = inner.target_tags
-        tags.target_tags.required = True
         tags.input_tags.allow_nan = inner.input_tags.allow_nan
         tags.input_tags.pairwise = inner.input_tags.pairwise
         tags.input_tags.sparse = inner.input_tags.sparse

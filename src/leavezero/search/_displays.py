@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from sklearn.utils.validation import check_is_fitted
 
-from leavezero.report import plot_checks, plot_scores, plot_validation_set, results_frame
+from leavezero.report import plot_scores, plot_validation_set, results_frame
 from leavezero.search._summary import brief_summary, metric_column
 
 
@@ -126,51 +126,6 @@ class SearchDisplay(_Display):
         return rows
 
 
-class DiagnosticDisplay(_Display):
-    """Levels of the checks of a search.
-
-    Create it with :meth:`from_search`. Plotting requires matplotlib, :meth:`frame` pandas.
-
-    Parameters
-    ----------
-    checks : sequence of mappings
-        With "code", "title" and "level", as in ``DiagnosticReport.to_dict()["checks"]``.
-
-    Attributes
-    ----------
-    ax_, figure_ : matplotlib Axes and Figure
-        Of the last plot.
-
-    Examples
-    --------
-    >>> from matplotlib.figure import Figure
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.svm import SVC
-    >>> from leavezero import GridSearchLZO
-    >>> from leavezero.search import DiagnosticDisplay
-    >>> X, y = load_iris(return_X_y=True)
-    >>> search = GridSearchLZO(SVC(), {"C": [0.001, 1]}, n_replicates=1, random_state=0)
-    >>> display = DiagnosticDisplay.from_search(search.fit(X, y), ax=Figure().subplots())
-    >>> display.frame().loc["LZ01", "level"]
-    'ok'
-    """
-
-    _index = "code"
-
-    def __init__(self, checks: Sequence[Mapping[str, Any]]) -> None:
-        self.checks = checks
-
-    @classmethod
-    def _extract(cls, search: Any) -> tuple[Any, ...]:
-        return (_part_of_summary(search, "diagnostics")["checks"],)
-
-    def _plot(self, ax: Any, **kwargs: Any) -> Any:
-        return plot_checks(self.checks, ax, **kwargs)
-
-    def _rows(self) -> Sequence[Mapping[str, Any]]:
-        return self.checks
-
-
 class ValidationSetDisplay(_Display):
     """Densities of the training data and the validation set in two principal components.
 
@@ -206,7 +161,12 @@ class ValidationSetDisplay(_Display):
 
     @classmethod
     def _extract(cls, search: Any) -> tuple[Any, ...]:
-        validation = _part_of_summary(search, "validation")
+        validation = search._compare_validation_set()
+        if validation is None:
+            raise ValueError(
+                f"This {type(search).__name__} has no validation set to display: it was pickled "
+                "without the training data, or it generated none."
+            )
         if "projection" not in validation:
             raise ValueError(f"ValidationSetDisplay cannot show this search. {validation['note']}")
         return (validation["projection"],)
@@ -225,13 +185,3 @@ class ValidationSetDisplay(_Display):
             for i in range(len(x))
             for j in range(len(y))
         ]
-
-
-def _part_of_summary(search: Any, part: str) -> Any:
-    found = search.summary()[part]
-    if found is None:
-        raise ValueError(
-            f"This {type(search).__name__} has no {part} to display: it was pickled without the "
-            "training data, or it has no validation set."
-        )
-    return found

@@ -220,6 +220,10 @@ def leave_zero_out_predict(
         memory_limit=memory_limit,
     ).fit(X, y, **(params or {}))
     fitted, validation_set = search.best_estimator_, search.validation_set_
+    if validation_set is None:
+        raise ValueError(
+            "leave_zero_out_predict requires a target and features that rows can be generated from."
+        )
     if not hasattr(fitted, method):
         raise ValueError(
             "method of leave_zero_out_predict must be a method of the estimator, "
@@ -318,5 +322,5 @@ def _row_of(params: list[dict[str, Any]], name: str, value: Any) -> int:
     return same[0] if same else next(row for row, one in enumerate(params) if one[name] == value)
 
 
-def _no_score(estimator: Any, X: Table, y: AnyArray) -> float:
+def _no_score(estimator: Any, X: Table, y: AnyArray | None = None) -> float:
     return 0.0

@@ -65,15 +65,20 @@ class GridSearchLZO(BaseSearchLZO):
     cv : int, splitter or iterable, default=5
         The folds of ``cv_finalists``, as in ``GridSearchCV``; those of an int are shuffled, and
         with "auto" only some are used: as many as have 2,000 test rows together, and from ten
-        candidates on so few that at least five candidates can be cross-validated.
+        candidates on so few that at least five candidates can be cross-validated. With ``groups``,
+        an iterable or a splitter for rows that are not exchangeable, such as ``TimeSeriesSplit``,
+        the folds alone score all candidates, with a warning; likewise if no rows can be
+        generated: without y, and for precomputed kernels. An augmenter that is passed, or another
+        ``loo`` or ``cv_finalists`` than "auto", prevents this.
     error_score : "raise" or number, default=nan
         The score of a candidate that fails; it is never selected.
     return_train_score : bool, default=False
         Whether to add training scores to ``cv_results_``: one per candidate, the same for all
         replicates.
     n_jobs : int or None, default=None
-        The number of workers of joblib. Results do not depend on it: inside a fit, BLAS and OpenMP
-        use one thread.
+        The number of workers of joblib. Several workers divide the cores among the threads of their
+        fits; one worker leaves threads alone. Results do not depend on it, except for the last
+        digits of sums in BLAS and OpenMP, which depend on the number of threads.
     random_state : int, RandomState, Generator or None, default=None
         The seed of the validation set and of every ``random_state`` of None inside the estimator,
         which is the same for all candidates. None derives it from the data, so that the same call

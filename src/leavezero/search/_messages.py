@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 from numbers import Integral, Real
 from os import PathLike
 from typing import Any
@@ -9,17 +10,40 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.base import is_classifier, is_regressor
+from sklearn.model_selection import (
+    KFold,
+    LeaveOneOut,
+    LeavePOut,
+    RepeatedKFold,
+    RepeatedStratifiedKFold,
+    ShuffleSplit,
+    StratifiedKFold,
+    StratifiedShuffleSplit,
+)
 from sklearn.utils import assert_all_finite, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from leavezero._tables import count_rows, plain
+from leavezero._tables import count_rows, has_columns, plain
 from leavezero._typing import AnyArray, Table
 from leavezero._warnings import warn_caller
 from leavezero.augment import FixedValidationSet
-from leavezero.evaluation import CandidateResult, Run
+from leavezero.evaluation import CandidateResult, Run, Trial, is_pairwise
 from leavezero.exceptions import AllCandidatesFailedError, CandidateFailedWarning
 from leavezero.execution import Checkpoint
+from leavezero.search._routing import RoutedParams
+
+# Splitters of exchangeable rows. Others, and iterables, have a reason: order, groups, fixed rows.
+EXCHANGEABLE = (
+    KFold,
+    LeaveOneOut,
+    LeavePOut,
+    RepeatedKFold,
+    RepeatedStratifiedKFold,
+    ShuffleSplit,
+    StratifiedKFold,
+    StratifiedShuffleSplit,
+)
 
 _LOGGER = logging.getLogger("leavezero")
 
@@ -33,10 +57,9 @@ def check_parameters(search: Any, estimator: Any) -> None:
     required = ("fit",) if search.scoring is not None else ("fit", "score")
     missing = [name for name in required if not hasattr(estimator, name)]
     if missing:
-        hint = " Alternatively, set scoring." if missing == ["score"] else ""
         raise TypeError(
-            f"estimator of {owner} must have the methods fit and score, {estimator!r} has no "
-            f"{' and no '.join(missing)}.{hint}"
+            f"estimator of {owner} must have the method fit and, if no scoring is specified, the "
+            f"method score; {estimator!r} has no {' and no '.join(missing)}."
         )
     if search.error_score != "raise" and not isinstance(search.error_score, Real):
         raise ValueError(
@@ -65,18 +88,16 @@ def check_refit(refit: Any, names: list[str] | None, multimetric: bool, owner: s
     """Raise unless refit determines the best candidate; names of None may be any."""
     if isinstance(refit, bool) and not (refit and multimetric):
         return
-    if callable(refit) or (isinstance(refit, str) and (names is None or refit in names)):
+    is_name = isinstance(refit, str) and (not multimetric or names is None or refit in names)
+    if callable(refit) or is_name:  # a single metric may have any name
         return
     if multimetric:
         raise ValueError(
-            f"For multi-metric scoring, refit of {owner} must be the name of a metric "
-            f"({', '.join(names or [])}), a callable that returns a row of cv_results_, or False, "
+            "For multi-metric scoring, the parameter refit must be set to a scorer key or a "
+            f"callable to refit, or to False. The keys of {owner} are {', '.join(names or [])}; "
             f"got {refit!r}."
         )
-    raise ValueError(
-        f"refit of {owner} must be True, False, the name of the metric or a callable, got "
-        f"{refit!r}."
-    )
+    raise ValueError(f"refit of {owner} must be True, False, a str or a callable, got {refit!r}.")
 
 
 def _check_finalists(cv_finalists: Any, owner: str) -> None:
@@ -89,14 +110,15 @@ def _check_finalists(cv_finalists: Any, owner: str) -> None:
 
 
 def _check_augmenter(estimator: Any, augmenter: Any, owner: str) -> None:
-    if get_tags(estimator).input_tags.pairwise and not hasattr(augmenter, "fixed_rows"):
+    if isinstance(augmenter, str) and augmenter == "auto":
+        return
+    if is_pairwise(estimator) and not hasattr(augmenter, "fixed_rows"):
         raise ValueError(
             f"{owner} cannot generate validation rows for an estimator with precomputed "
-            "similarities. Pass features and the name of a kernel, or "
+            'similarities. Use augmenter="auto", which cross-validates all candidates, or '
             "augmenter=FixedValidationSet(X_val, y_val)."
         )
-    is_augmenter = hasattr(augmenter, "fit") and hasattr(augmenter, "sample")
-    if not is_augmenter and not (isinstance(augmenter, str) and augmenter == "auto"):
+    if not (hasattr(augmenter, "fit") and hasattr(augmenter, "sample")):
         raise ValueError(
             f'augmenter of {owner} must be "auto" or an object with fit(X, y) and '
             f"sample(n_samples), got {augmenter!r}."
@@ -123,15 +145,54 @@ def check_checkpoint(checkpoint: Any, random_state: Any, owner: str) -> Checkpoi
     return checkpoint
 
 
+def no_validation_set_reason(
+    search: Any, estimator: Any, X: Table, y: AnyArray | None
+) -> str | None:
+    """Return why no rows can be generated from such data; None if they can, or need not be."""
+    if not isinstance(search.augmenter, str) or search.loo == "only":
+        return None
+    if y is None:
+        return "there is no target"
+    if is_pairwise(estimator):
+        return "kernels or distances are precomputed"
+    if getattr(getattr(y, "dtype", None), "names", None) or np.asarray(y).ndim > 2:
+        return "y has fields or more than two dimensions"
+    if not has_columns(X):
+        return 'X has no columns (for scores without folds, use loo="only")'
+    return None
+
+
+def not_exchangeable_reason(search: Any, params: RoutedParams) -> str | None:
+    """Return why only training rows can be scored; None if the caller chose other scores."""
+    if not isinstance(search.augmenter, str) or search.loo != "auto":
+        return None
+    if search.cv_finalists not in ("auto", "all"):
+        return None
+    if params.weights_differ or params.has_metadata:
+        return "metrics have different weights or other metadata of training rows"
+    if params.groups is not None:
+        return "rows are grouped, and generated rows or leaving out single rows would leak"
+    if search.cv is None or _is_int(search.cv) or type(search.cv) in EXCHANGEABLE:
+        return None
+    return f"cv is a {type(search.cv).__name__}, whose rows need not be exchangeable"
+
+
 def check_target(
-    estimator: Any, X: Table, y: AnyArray | None, owner: str, *, semi_supervised: bool
+    estimator: Any,
+    X: Table,
+    y: AnyArray | None,
+    owner: str,
+    *,
+    semi_supervised: bool,
+    is_generated: bool = True,
 ) -> AnyArray:
-    """Return y as an array with one entry per row of X.
+    """Return y as an array with one entry per row of X; zeros if there is none.
 
     A regression target becomes float, by which augmenters recognize it. Labels of semi-supervised
-    estimators are checked once it is known which rows have one.
+    estimators are checked once it is known which rows have one. Any target is accepted if no rows
+    are generated.
     """
-    if y is None:
+    if y is None and (is_generated or get_tags(estimator).target_tags.required):
         raise ValueError(f"{owner} requires y to be passed, but the target y is None.")
     for name, table in (("X", X), ("y", y)):
         if hasattr(table, "collect") and not hasattr(table, "shape"):
@@ -148,10 +209,19 @@ def check_target(
             f"Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required by "
             f"{owner}."
         )
+    if y is None:
+        return np.zeros(n_rows)
     check_consistent_length(X, y)
     if sparse.issparse(y):
         raise ValueError(f"{owner} requires a dense y, got a sparse one. Pass y.toarray().")
     target = y.to_numpy() if hasattr(y, "to_numpy") else np.asarray(y)
+    if target.dtype.names or target.ndim > 2:
+        if is_generated:
+            raise ValueError(
+                f"{owner} cannot generate rows for a y with fields or more than two dimensions. "
+                'Use augmenter="auto" and loo="auto", which cross-validate all candidates.'
+            )
+        return target
     if target.ndim != 2 or target.shape[1] == 1:
         target = column_or_1d(target, warn=True)
     if semi_supervised and target.ndim == 1 and not is_regressor(estimator):
@@ -198,27 +268,41 @@ def log(message: str, level: int, verbose: int, **fields: Any) -> None:
 class Progress:
     """Receives every result: prints a line, informs callbacks, returns True to stop."""
 
-    def __init__(self, search: Any, X: Table, y: AnyArray, metadata: Any, n_trials: int) -> None:
+    def __init__(self, search: Any, X: Table, y: Any, metadata: Any, n_trials: int) -> None:
         self._search = search
         self._data = {"X": X, "y": y, "metadata": metadata or None}
         self._n_trials = n_trials
         self._n_done = 0
         self._best_so_far: dict[str, Any] = {}
-        self._context: Any = None
-        if hasattr(search, "_init_callback_context"):
-            self._context = search._init_callback_context(
-                max_subtasks=None, sequential_subtasks=True
-            )
-            self._context.call_on_fit_task_begin(estimator=search, **self._data)
+        self._tasks: dict[int, Any] = {}  # contexts of trials that have begun, by row
+        self._root: Any = None
+        if hasattr(search, "_init_callback_context"):  # the names of tasks are scikit-learn's
+            self._root = search._init_callback_context(max_subtasks=1 + (search.refit is not False))
+            self._root.call_on_fit_task_begin(estimator=search, **self._data)
+            self._context = self._root.subcontext(task_name="search", max_subtasks=None)
+            self._context.call_on_fit_task_begin(estimator=search)
+
+    def on_start(self, trial: Trial) -> Trial:
+        """Return the trial with the context that callbacks are propagated by, if there are any."""
+        estimators = (self._search, trial.candidate.estimator)
+        is_supported = self._root is not None and hasattr(estimators[1], "set_callbacks")
+        if not is_supported or not any(getattr(e, "_skl_callbacks", ()) for e in estimators):
+            return trial
+        self._tasks[trial.row] = self._begin_trial()
+        return replace(trial, context=self._tasks[trial.row])
+
+    def _begin_trial(self) -> Any:
+        task = self._context.subcontext(task_name="candidate-split-evaluation")
+        task.call_on_fit_task_begin(estimator=self._search, **self._data)
+        return task
 
     def on_result(self, result: CandidateResult) -> bool:
         """Report a result; return True if a callback requests to stop."""
         self._n_done += 1
         self._print(result)
-        if self._context is None:
+        if self._root is None:
             return False
-        task = self._context.subcontext(task_name="candidate")
-        task.call_on_fit_task_begin(estimator=self._search, **self._data)
+        task = self._tasks.pop(result.trial.row, None) or self._begin_trial()
         best = self._best_so_far.get("best_score_", -np.inf)
         if result.model is not None and (result.main_score > best or not self._best_so_far):
             self._best_so_far = {
@@ -234,10 +318,21 @@ class Progress:
             )
         )
 
+    def end_search(self) -> None:
+        """Inform callbacks that all candidates were evaluated."""
+        if self._root is not None:
+            self._context.call_on_fit_task_end(estimator=self._search)
+
     def end(self) -> None:
-        """Inform callbacks that the search has ended."""
-        if self._context is not None:
-            self._context.call_on_fit_task_end(estimator=self._search, **self._data)
+        """Inform callbacks that the best estimator is known, and that the search has ended."""
+        if self._root is None:
+            return
+        tasks = [self._root]
+        if hasattr(self._search, "best_estimator_"):
+            tasks.insert(0, self._root.subcontext(task_name="refit-with-best-params"))
+            tasks[0].call_on_fit_task_begin(estimator=self._search, **self._data)
+        for task in tasks:
+            task.call_on_fit_task_end(estimator=self._search, **self._data)
 
     def _print(self, result: CandidateResult) -> None:
         owner, verbose = type(self._search).__name__, self._search.verbose
@@ -296,8 +391,8 @@ def report_failures(results: Sequence[CandidateResult], run: Run, owner: str) ->
         )
     if n_not_finite:
         messages.append(
-            f"{n_not_finite} of {n} candidates of {owner} have scores that are not finite. They "
-            "are never selected; check the scorer and the data."
+            f"One or more of the test scores are non-finite: those of {n_not_finite} of {n} "
+            f"candidates of {owner}. They are never selected; check the scorer and the data."
         )
     for message in messages:
         warn_caller(message, CandidateFailedWarning)
@@ -324,7 +419,8 @@ def _raise_if_all_failed(
             f"All {len(lost) or len(errors)} candidates of {owner} failed. First error:\n"
             f"{(lost or errors)[0]}"
         )
-    if not run.use_validation_set and not any(result.loo.scores for result in able):
+    is_loo_only = not run.use_validation_set and not run.folds
+    if is_loo_only and not any(result.loo.scores for result in able):
         notes = "; ".join(dict.fromkeys(str(result.loo.note) for result in able))
         raise AllCandidatesFailedError(
             f'loo="only" of {owner} requires candidates with leave-one-out predictions: {notes}. '
@@ -355,11 +451,12 @@ def check_index(index: Any, results: Sequence[CandidateResult], owner: str) -> i
     """Return the row that a callable refit selected; raise if its candidate cannot win."""
     if not _is_int(index):
         raise TypeError(
-            f"refit of {owner} must return an int, a row of cv_results_, got {index!r}."
+            f"best_index_ returned is not an integer: refit of {owner} returned {index!r}."
         )
     if not 0 <= int(index) < len(results):
         raise IndexError(
-            f"refit of {owner} returned {index!r}, but cv_results_ has {len(results)} rows."
+            f"best_index_ index out of range: refit of {owner} returned {index!r}, but "
+            f"cv_results_ has {len(results)} rows."
         )
     error = results[int(index)].error
     if error is not None:

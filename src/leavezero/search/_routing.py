@@ -37,6 +37,7 @@ class RoutedParams:
     groups: AnyArray | None = field(default=None, repr=False)
     sample_weight: Floats | None = field(default=None, repr=False)  # of the first metric with any
     weights_differ: bool = False  # between metrics
+    has_metadata: bool = False  # of metrics, with one entry per training row, except weights
 
 
 def make_router(owner: Any, estimators: Mapping[str, Any], scoring: Scoring) -> MetadataRouter:
@@ -73,20 +74,23 @@ def route_fit(
         routed = process_routing(owner, "fit", **given)
         score = {name: dict(routed[f"{_SCORER}{name}"].score) for name in metrics}
         fit = {name: dict(routed[name].fit) for name in names}
-        return _with_weights(fit, score, routed["augmenter"].fit.get("groups"))
+        return _with_weights(fit, score, n_rows, routed["augmenter"].fit.get("groups"))
     groups = given.pop("groups", None)
     weight = {name: value for name, value in given.items() if name == "sample_weight"}
     score = {name: dict(weight) for name in metrics}
-    return _with_weights(dict.fromkeys(names, given), score, groups)
+    return _with_weights(dict.fromkeys(names, given), score, n_rows, groups)
 
 
 def _with_weights(
-    fit: Mapping[str, Any], score: Mapping[str, Any], groups: AnyArray | None
+    fit: Mapping[str, Any], score: Mapping[str, Any], n_rows: int, groups: AnyArray | None
 ) -> RoutedParams:
     weights: list[Any] = [params.get("sample_weight") for params in score.values()]
     present = [np.asarray(weight, dtype=np.float64) for weight in weights if weight is not None]
     differ = any(not np.array_equal(weights[0], other) for other in weights[1:])
-    return RoutedParams(fit, score, groups, present[0] if present else None, differ)
+    weight = present[0] if present else None
+    others = [v for one in score.values() for name, v in one.items() if name != "sample_weight"]
+    has_metadata = any(_is_per_row(value, n_rows) for value in others)
+    return RoutedParams(fit, score, groups, weight, differ, has_metadata)
 
 
 def route_score(owner: Any, params: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -95,9 +99,9 @@ def route_score(owner: Any, params: Mapping[str, Any], name: str) -> dict[str, A
         return dict(process_routing(owner, "score", **params)[f"{_SCORER}{name}"].score)
     if params:
         raise ValueError(
-            f"score of {type(owner).__name__} got the parameters {', '.join(sorted(params))}, "
-            "which require metadata routing: call sklearn.set_config(enable_metadata_routing=True) "
-            "and set the scorer's request."
+            f"Passing {', '.join(sorted(params))} to score of {type(owner).__name__} is only "
+            "supported if metadata routing is enabled: call "
+            "sklearn.set_config(enable_metadata_routing=True) and set the scorer's request."
         )
     return {}
 

@@ -1,10 +1,11 @@
 """Diagnostics of a fitted search, and its report as a plain dict."""
 
+import copy
 import inspect
 import sys
 import time
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -12,13 +13,13 @@ from typing import Any
 import numpy as np
 import sklearn
 from scipy import sparse
-from sklearn.base import BaseEstimator, is_classifier
+from sklearn.base import BaseEstimator
 from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.utils.validation import check_is_fitted
 
 from leavezero._random import integer_seed
-from leavezero._tables import Featurizer, count_rows, is_text, take_rows
-from leavezero._typing import AnyArray, Bools, Floats, Ints, Table
+from leavezero._tables import Featurizer, count_rows, take_rows
+from leavezero._typing import AnyArray, Floats, Ints, Table
 from leavezero._version import __version__
 from leavezero.augment import ValidationSet
 from leavezero.diagnostics import (
@@ -27,20 +28,31 @@ from leavezero.diagnostics import (
     PermutationScores,
     run_checks,
 )
-from leavezero.evaluation import SINGLE, Run, Selected, final_estimator, permutation_scores
-from leavezero.execution import limited_threads
-from leavezero.report import format_value, summarize, to_fragment, to_html
+from leavezero.evaluation import (
+    SINGLE,
+    Run,
+    Selected,
+    final_estimator,
+    make_folds,
+    permutation_scores,
+)
+from leavezero.report import (
+    describe_predictions,
+    format_value,
+    python_code,
+    round_edges,
+    summarize,
+    to_fragment,
+    to_html,
+)
 from leavezero.search._messages import is_regression
 
 N_PERMUTED = 2  # candidates fitted to permuted targets by diagnose(permutation=True)
 N_FOLDS = 10  # of the cross-validation whose number of fits is shown
 MAX_NAMES = 100  # of columns that are listed
-MAX_CODE = 20_000  # characters of one parameter in the code that repeats a search
 POSITIONAL = ("estimator", "param_grid", "param_distributions", "candidates")
 MAX_PROJECTED = 2_000  # rows of either sample
 MAX_CLASSES = 12
-N_BINS = 20
-MAX_POINTS, MAX_ROWS, MAX_COLUMNS = 500, 10, 30  # of a report with rows
 SAMPLES = ("training", "validation")
 
 
@@ -65,6 +77,10 @@ class ReportMixin(BaseEstimator):
     augmenter_: Any
     validation_set_: ValidationSet | None
     fit_counts_: dict[str, int]
+    scorer_: Any
+    cv: Any
+    loo: bool | str
+    n_jobs: int | None
     _state: FittedState
 
     @abstractmethod
@@ -104,30 +120,28 @@ class ReportMixin(BaseEstimator):
         inputs = self._check_inputs(self._state)
         if permutation:
             inputs = replace(inputs, permutation=self._permutation_scores(inputs))
-        with limited_threads():
-            report = run_checks(inputs)
+        report = run_checks(inputs)
         return replace(report, seconds=time.perf_counter() - started)
 
     def summary(
         self,
         *,
-        with_rows: bool = False,
+        held_out: bool = True,
         diagnostics: DiagnosticReport | None = None,
-        title: str | None = None,
-        command: str | None = None,
+        about: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
         """Return the content of the report as one plain dict, ready for JSON.
 
         Parameters
         ----------
-        with_rows : bool, default=False
-            Whether to include single rows of the data.
+        held_out : bool, default=True
+            Whether to describe predictions of the best model for held-out rows and the importance
+            of columns, for which it is fitted once to the training rows of each fold of ``cv``.
         diagnostics : DiagnosticReport or None, default=None
             The checks; None runs :meth:`diagnose`.
-        title : str or None, default=None
-            The heading; None for the names of the search and the estimator.
-        command : str or None, default=None
-            The shell command that repeats the run, if there is one.
+        about : mapping or None, default=None
+            What the search does not know: the "title", the name of the "target", the shell
+            "command" and the Python "code" that repeat the selection, and "notes" on the data.
 
         Returns
         -------
@@ -140,26 +154,32 @@ class ReportMixin(BaseEstimator):
         >>> from leavezero import GridSearchLZO
         >>> X, y = load_iris(return_X_y=True)
         >>> search = GridSearchLZO(SVC(), {"C": [0.001, 1]}, n_replicates=1, random_state=0)
-        >>> search.fit(X, y).summary()["selection"]["label"]
+        >>> search.fit(X, y).summary(held_out=False)["selection"]["label"]
         'C=1'
         """
         check_is_fitted(self, "cv_results_")
         checks = self._checks_once() if diagnostics is None else diagnostics.to_dict()
-        validation = None
-        if hasattr(self, "_state"):
-            validation = _compare_validation_set(self._check_inputs(self._state), with_rows)
+        about = dict(about or {})
         run = {
-            "title": title or _title(self),
+            "title": about.get("title") or _title(self),
             "metric": _metric(self),
-            "data": _describe_data(self),
+            "target": about.get("target"),
+            "model_type": type(final_estimator(self._representative())).__name__,
+            "data": _describe_data(self) | {"notes": list(about.get("notes", ()))},
             "fits": _describe_fits(self),
             "seconds": _seconds(self, checks),
-            "repeat": _code_to_repeat(self, command),
+            "code": _code(self, about.get("command"), about.get("code")),
             "made_with": f"Made by leavezero {__version__} with scikit-learn "
             f"{sklearn.__version__}, numpy {np.__version__} and Python "
             f"{sys.version.partition(' ')[0]}.",
         }
-        return brief_summary(self, diagnostics=checks, validation=validation, run=run)
+        return brief_summary(
+            self,
+            diagnostics=checks,
+            validation=self._compare_validation_set(),
+            held_out=self._describe_predictions() if held_out else None,
+            run=run,
+        )
 
     def to_html(self, path: str | Path | None = None, **options: Any) -> str:
         """Return the report as one self-contained HTML page.
@@ -182,7 +202,7 @@ class ReportMixin(BaseEstimator):
         >>> from leavezero import GridSearchLZO
         >>> X, y = load_iris(return_X_y=True)
         >>> search = GridSearchLZO(SVC(), {"C": [0.001, 1]}, n_replicates=1, random_state=0)
-        >>> search.fit(X, y).to_html()[:15]
+        >>> search.fit(X, y).to_html(held_out=False)[:15]
         '<!doctype html>'
         """
         page = to_html(self.summary(**options))
@@ -193,14 +213,60 @@ class ReportMixin(BaseEstimator):
     @property
     def _repr_html_(self) -> Any:
         """scikit-learn's diagram below the result of the search."""
-        diagram = super()._repr_html_
+        diagram = super(ReportMixin, self._with_best())._repr_html_
         return lambda: self._fragment() + diagram()
 
+    def _with_best(self) -> Any:
+        """Return the search with its best estimator in the place of the estimator."""
+        if not hasattr(self, "estimator") or not hasattr(self, "best_estimator_"):
+            return self
+        shown = copy.copy(self)
+        shown.estimator = self.best_estimator_
+        return shown
+
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
-        bundle: dict[str, str] = super()._repr_mimebundle_(**options)
+        bundle: dict[str, str] = super(ReportMixin, self._with_best())._repr_mimebundle_(**options)
         if "text/html" in bundle:
             bundle["text/html"] = self._fragment() + bundle["text/html"]
         return bundle
+
+    def _compare_validation_set(self) -> dict[str, Any] | None:
+        """Return both samples in a plane; None if one of them is gone."""
+        if not hasattr(self, "_state"):
+            return None
+        return _compare_samples(self._check_inputs(self._state))
+
+    def _describe_predictions(self) -> dict[str, Any] | None:
+        """Return what held-out predictions show; None if they cannot be computed here."""
+        state = getattr(self, "_state", None)
+        estimator = getattr(self, "best_estimator_", None)
+        if state is None or estimator is None or np.ndim(state.run.y) > 1:
+            return None
+        run, scorer = state.run, self.scorer_
+        if isinstance(scorer, dict):
+            scorer = scorer.get(run.main_metric)
+        if run.labeled is not None or any(run.fit_params.values()) or not callable(scorer):
+            return None
+        classification = not is_regression(self._representative(), run.y)
+        folds = make_folds(
+            self.cv,
+            run.y,
+            state.groups,
+            None,
+            is_classification=classification,
+            seed=integer_seed(state.root, "report"),
+            owner=type(self).__name__,
+        )
+        return describe_predictions(
+            estimator,
+            run.X,
+            run.y,
+            folds=folds,
+            scorer=scorer,
+            classes=np.unique(run.y) if classification else None,
+            use_loo=self.loo is not False and state.groups is None,
+            n_jobs=self.n_jobs,
+        )
 
     def _check_inputs(self, state: FittedState) -> CheckInputs:
         run = state.run
@@ -221,7 +287,7 @@ class ReportMixin(BaseEstimator):
             candidates=state.selected.scores,
             winner=getattr(self, "best_estimator_", None),
             default_augmenter=isinstance(self.augmenter, str),
-            grouped=state.groups is not None,
+            grouped=state.groups is not None and not run.folds,
             labeled=labeled,
             seed=integer_seed(state.root, "diagnostics"),
         )
@@ -287,23 +353,39 @@ def _title(search: Any) -> str:
 
 
 def _describe_data(search: Any) -> dict[str, Any]:
+    """Return the size of the training data, the names of columns, and the target's distribution."""
     if not hasattr(search, "_state"):
         return {"sentence": "The training data are not part of the pickled search."}
-    X = search._state.run.X
+    X, y = search._state.run.X, search._state.run.y
     names = [str(name) for name in getattr(X, "columns", ())]
     n_rows, shape = count_rows(X), getattr(X, "shape", ())
     n_columns = int(np.prod(shape[1:])) if len(shape) > 1 else None
     width = "" if n_columns is None else f" and {n_columns:,} columns"
-    task = "classification" if is_classifier(search._representative()) else "regression"
-    return {
+    task = "regression" if is_regression(search._representative(), y) else "classification"
+    found = {
         "n_rows": n_rows,
         "n_columns": n_columns,
         "task": task,
-        "sentence": f"{task.capitalize()} with {n_rows:,} rows{width}; validation set generated by "
-        f"{format_value(search.augmenter_)}.",
+        "sentence": f"{task.capitalize()} with {n_rows:,} rows{width}.",
         "columns": names[:MAX_NAMES],
         "more_columns": max(0, len(names) - MAX_NAMES),
+        "augmenter": format_value(search.augmenter_),
     }
+    if np.ndim(y) == 1 and task == "classification":
+        labels, counts = np.unique(y[_labeled(search)], return_counts=True)
+        largest = _largest(counts / counts.sum())
+        shares = [f"{labels[at]}: {counts[at]:,}" for at in largest]
+        found["distribution"] = f"{len(labels)} classes. Rows: {', '.join(shares)}"
+    elif np.ndim(y) == 1:
+        found["distribution"] = f"Mean {np.mean(y):.4g}, standard deviation {np.std(y):.4g}"
+    if hasattr(X, "isna"):
+        found["missing"] = f"{float(np.mean(X.isna().to_numpy())):.1%} of the cells"
+    return found
+
+
+def _labeled(search: Any) -> Any:
+    labeled = search._state.run.labeled
+    return slice(None) if labeled is None else labeled
 
 
 def _describe_fits(search: Any) -> dict[str, Any]:
@@ -333,40 +415,39 @@ def _seconds(search: Any, checks: dict[str, Any] | None) -> list[dict[str, Any]]
 # Code that repeats the search
 
 
-def _code_to_repeat(search: Any, command: str | None) -> dict[str, Any]:
-    """Return the code in Python and in the shell, and notes what it lacks for the same result."""
-    python = _python_code(search)
+def _code(search: Any, command: str | None, model: str | None) -> dict[str, Any]:
+    """Return code of the model and of the search, and notes what it lacks for the same result."""
+    python = _search_code(search)
     notes = []
     if search.random_state is None:
         if {"n_iter", "n_candidates"} & set(search.get_params(deep=False)):
             notes.append("random_state is None: another run samples other candidates.")
     elif not isinstance(search.random_state, int | np.integer):
         notes.append("random_state is a generator, whose state has changed. Use an integer.")
+    if model is None and hasattr(search, "best_estimator_"):
+        imports, code = python_code(search.best_estimator_)
+        model = "\n".join([*imports, "", f"model = {code}", "model.fit(X, y)"])
     if "<" in python:
         notes.append("Parts in angle brackets have no short code; replace them.")
-    shell = command or "python repeat.py  # the lines above, after loading X and y"
-    return {"python": python, "shell": shell, "notes": notes}
+    return {"model": model, "search": python, "shell": command, "notes": notes}
 
 
-def _python_code(search: Any) -> str:
+def _search_code(search: Any) -> str:
     params = search.get_params(deep=False)
     defaults = inspect.signature(type(search)).parameters
-    arguments = [format_value(params[name], MAX_CODE) for name in POSITIONAL if name in params]
-    arguments += [
-        f"{name}={format_value(value, MAX_CODE)}"
+    changed = [
+        name
         for name, value in params.items()
         if name not in POSITIONAL and format_value(value) != format_value(defaults[name].default)
     ]
-    data = ", ".join(["X", "y", *(f"{name}={name}" for name in _fit_params(search))])
-    lines = [
-        *sorted(set(_imports(search))),
-        "",
-        f"search = {type(search).__name__}(",
-        *(f"    {argument}," for argument in arguments),
-        ")",
-        f"search.fit({data})",
-    ]
-    return "\n".join(lines)
+    name, data = type(search).__name__, ["X", "y", *(f"{one}={one}" for one in _fit_params(search))]
+    imports, lines = {f"from leavezero import {name}"}, []
+    for one in [*(name for name in POSITIONAL if name in params), *changed]:
+        more, code = python_code(params[one])
+        imports |= set(more)
+        lines.append(f"    {code}," if one in POSITIONAL else f"    {one}={code},")
+    call = [f"search = {name}(", *lines, ")", f"search.fit({', '.join(data)})"]
+    return "\n".join([*sorted(imports), "", *call])
 
 
 def _fit_params(search: Any) -> list[str]:
@@ -377,40 +458,14 @@ def _fit_params(search: Any) -> list[str]:
     return sorted(names | ({"groups"} if search._state.groups is not None else set()))
 
 
-def _imports(value: Any) -> Iterator[str]:
-    """Yield an import for each class and distribution in the code."""
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, list | tuple):
-        for item in value:
-            yield from _imports(item)
-    elif hasattr(value, "get_params") and not isinstance(value, type):
-        cls = type(value)
-        yield f"from {_public_module(cls)} import {cls.__name__}"
-        for item in value.get_params(deep=False).values():
-            yield from _imports(item)
-    elif hasattr(value, "dist") and hasattr(value, "args"):  # a frozen distribution
-        yield f"from scipy.stats import {value.dist.name}"
-
-
-def _public_module(cls: type) -> str:
-    """Return the shortest module path that has the class."""
-    parts = cls.__module__.split(".")
-    for size in range(1, len(parts) + 1):
-        module = ".".join(parts[:size])
-        if getattr(sys.modules.get(module), cls.__name__, None) is cls:
-            return module
-    return cls.__module__
-
-
 # Validation set compared with the training data
 
 
-def _compare_validation_set(inputs: CheckInputs, with_rows: bool) -> dict[str, Any] | None:
-    """Return shares, a projection and histograms of both samples; None without a validation set.
+def _compare_samples(inputs: CheckInputs) -> dict[str, Any] | None:
+    """Return class shares and a projection of both samples; None without a validation set.
 
-    Without ``with_rows`` the result has only shares of cells and bins, whose edges are round
-    numbers and which are wider for fewer rows, so that no single row can be read from it.
+    The result has only shares of cells, whose edges are round numbers and which are larger for
+    fewer rows, so that no single row can be read from it.
     """
     validation_set = inputs.validation_set
     if validation_set is None:
@@ -419,52 +474,21 @@ def _compare_validation_set(inputs: CheckInputs, with_rows: bool) -> dict[str, A
     source = f"generated from {n_rows['training']:,} training rows"
     if inputs.is_user_supplied:
         source = "given by the user"
-    found: dict[str, Any] = {"n_rows": n_rows, "note": None}
+    found: dict[str, Any] = {"n_rows": n_rows, "note": None, "classes": []}
     found["sentence"] = f"The validation set has {n_rows['validation']:,} rows, {source}."
-    found |= _compare_targets(inputs, validation_set)
+    if np.ndim(inputs.y) == 1 and inputs.classes is not None:
+        shares = inputs.target_proportions()
+        found["classes"] = [
+            {"label": str(inputs.classes[i])}
+            | {name: float(share[i]) for name, share in zip(SAMPLES, shares, strict=True)}
+            for i in _largest(shares[0])
+        ]
+        found["n_classes"] = len(shares[0])
     try:
-        projected, rows = _project(inputs.X, validation_set.X)
+        projected = _project(inputs.X, validation_set.X)
     except (ValueError, TypeError) as error:
         return found | {"note": f"The rows cannot be projected to a plane: {error}"}
-    found["projection"] = _count_cells(projected)
-    edges = _round_edges(projected[0][:, 0], N_BINS)
-    found["histograms"] = [
-        {"label": label}
-        | _histograms(edges, [at[chosen, 0] for at, chosen in zip(projected, masks, strict=True)])
-        for label, masks in _groups(inputs, validation_set.y, rows)
-    ]
-    if with_rows:
-        points = [np.round(sample[:MAX_POINTS], 4) for sample in projected]
-        found["points"] = dict(zip(SAMPLES, points, strict=True))
-        found["rows"] = _first_rows(inputs, validation_set)
-    return found
-
-
-def _round_edges(values: Floats, n_bins: int) -> Floats:
-    """Return edges of about so many bins at round numbers, which contain 98 % of the values."""
-    low, high = (float(end) for end in np.quantile(values, [0.01, 0.99]))
-    if high - low <= 1e-12 * max(1.0, abs(low), abs(high)):
-        low, high = low - 0.5, high + 0.5
-    width = (high - low) / n_bins
-    power = 10.0 ** np.floor(np.log10(width))
-    step = power * min((1, 2, 5, 10), key=lambda factor: abs(factor * power - width))
-    return np.round(np.arange(np.floor(low / step), np.ceil(high / step) + 1) * step, 12)
-
-
-def _compare_targets(inputs: CheckInputs, validation_set: ValidationSet) -> dict[str, Any]:
-    """Return the share of each class in both samples, or histograms of a regression target."""
-    if np.ndim(inputs.y) > 1:
-        return {}
-    if inputs.classes is None:
-        targets = [np.asarray(y, float) for y in (inputs.known_targets, validation_set.y)]
-        return {"target": _histograms(_round_edges(targets[0], N_BINS), targets)}
-    shares = inputs.target_proportions()
-    classes = [
-        {"label": str(inputs.classes[i])}
-        | {name: float(share[i]) for name, share in zip(SAMPLES, shares, strict=True)}
-        for i in _largest(shares[0])
-    ]
-    return {"classes": classes, "n_classes": len(shares[0])}
+    return found | {"projection": _count_cells(projected)}
 
 
 def _largest(shares: Floats) -> Ints:
@@ -472,16 +496,14 @@ def _largest(shares: Floats) -> Ints:
     return np.sort(np.argsort(-shares, kind="stable")[:MAX_CLASSES])
 
 
-def _project(X: Table, X_val: Table) -> tuple[list[Floats], list[Ints]]:
-    """Return two principal components of some rows of both samples, and which rows."""
+def _project(X: Table, X_val: Table) -> list[Floats]:
+    """Return two principal components of some rows of both samples."""
     rng = np.random.default_rng(0)
     featurizer = Featurizer().fit(X)
-    rows: list[Ints] = []
     features = []
     for table in (X, X_val):
-        n_rows = count_rows(table)
-        rows.append(np.sort(rng.permutation(n_rows)[:MAX_PROJECTED]))
-        features.append(featurizer.transform(take_rows(table, rows[-1])))
+        rows = np.sort(rng.permutation(count_rows(table))[:MAX_PROJECTED])
+        features.append(featurizer.transform(take_rows(table, rows)))
     n_components = min(2, *features[0].shape)
     model = PCA(n_components, random_state=0)
     if sparse.issparse(features[0]) and features[0].shape[1] > 2:
@@ -490,68 +512,20 @@ def _project(X: Table, X_val: Table) -> tuple[list[Floats], list[Ints]]:
         features = [_dense(table) for table in features]
     model.fit(features[0])
     missing = ((0, 0), (0, 2 - n_components))  # a single column has a single component
-    return [np.pad(model.transform(table), missing) for table in features], rows
+    return [np.pad(model.transform(table), missing) for table in features]
 
 
 def _count_cells(projected: list[Floats]) -> dict[str, Any]:
     """Return the share of the rows of both samples in each cell of the plane."""
     n_bins = int(np.clip(np.sqrt(len(projected[0])) / 1.5, 6, 24))
-    edges = [_round_edges(projected[0][:, axis], n_bins) for axis in (0, 1)]
+    edges = [round_edges(projected[0][:, axis], n_bins) for axis in (0, 1)]
     found: dict[str, Any] = dict(zip(("x_edges", "y_edges"), edges, strict=True))
     for name, sample in zip(SAMPLES, projected, strict=True):
         inside = [np.clip(sample[:, axis], *edges[axis][[0, -1]]) for axis in (0, 1)]
-        found[name] = _shares(np.histogramdd(inside, bins=edges)[0])
+        counts = np.histogramdd(inside, bins=edges)[0]
+        found[name] = np.round(counts / max(1, counts.sum()), 5)
     return found
-
-
-def _groups(
-    inputs: CheckInputs, y_val: AnyArray, rows: list[Ints]
-) -> Iterator[tuple[str, list[Bools]]]:
-    """Yield a label and the rows of both samples: of each class, or of thirds of the target."""
-    if np.ndim(inputs.y) > 1:
-        yield "all rows", [np.ones(len(chosen), dtype=bool) for chosen in rows]
-        return
-    targets = [y[chosen] for y, chosen in zip((inputs.y, y_val), rows, strict=True)]
-    if inputs.classes is not None:
-        for label in inputs.classes[_largest(inputs.target_proportions()[0])]:
-            yield f"class {label}", [y == label for y in targets]
-        return
-    thirds = np.quantile(inputs.y, [1 / 3, 2 / 3])
-    for third, label in enumerate(("low targets", "middle targets", "high targets")):
-        yield label, [np.searchsorted(thirds, y) == third for y in targets]
-
-
-def _histograms(edges: Floats, samples: list[Floats]) -> dict[str, Any]:
-    """Return the shares of both samples in bins; values outside count in the outermost bins."""
-    counts = [np.histogram(np.clip(sample, edges[0], edges[-1]), edges)[0] for sample in samples]
-    return {"edges": edges} | dict(zip(SAMPLES, map(_shares, counts), strict=True))
-
-
-def _shares(counts: AnyArray) -> Floats:
-    return np.round(counts / max(1, counts.sum()), 5)
 
 
 def _dense(table: Any) -> Floats:
     return table.toarray() if sparse.issparse(table) else np.asarray(table, dtype=float)
-
-
-def _first_rows(inputs: CheckInputs, validation_set: ValidationSet) -> dict[str, Any]:
-    """Return the first rows of both samples as text."""
-    training = _cells(inputs.X, inputs.y)
-    n_columns = len(training[0]) - 1
-    names = [str(name) for name in getattr(inputs.X, "columns", range(n_columns))][:n_columns]
-    validation = _cells(validation_set.X, validation_set.y)
-    return {"columns": [*names, "target"], "training": training, "validation": validation}
-
-
-def _cells(X: Table, y: AnyArray) -> list[list[str]]:
-    first = take_rows(X, slice(0, min(MAX_ROWS, count_rows(X))))
-    if is_text(first):
-        rows = [[text] for text in first]
-    else:
-        matrix = first.toarray() if sparse.issparse(first) else np.asarray(first)
-        rows = matrix.reshape(len(matrix), -1)[:, :MAX_COLUMNS].tolist()
-    return [
-        [f"{cell:.6g}" if isinstance(cell, float) else str(cell) for cell in [*row, target]]
-        for row, target in zip(rows, y, strict=False)
-    ]

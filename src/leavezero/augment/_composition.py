@@ -1,6 +1,7 @@
-"""A union of several augmenters."""
+"""Compose augmenters: a union of several, or a pipeline of one after the other."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,17 @@ from leavezero._typing import AnyArray, Floats, Ints, RandomState, Table
 from leavezero.augment._augmenter import BaseAugmenter, ValidationSet, fit_clone, quotas
 
 
-class AugmenterUnion(BaseAugmenter):
+class _Composition(BaseAugmenter):
+    """Base class of augmenters that consist of several augmenters."""
+
+    augmenters: Sequence[Any]
+
+    def _check_parameters(self) -> None:
+        is_list = isinstance(self.augmenters, list | tuple) and len(self.augmenters) > 0
+        self._require("augmenters", is_list, "be a list with at least one augmenter")
+
+
+class AugmenterUnion(_Composition):
     """Generate an equal share of the rows by each of several augmenters.
 
     A score is computed separately on the rows of each augmenter and averaged, so that the biases
@@ -36,10 +47,6 @@ class AugmenterUnion(BaseAugmenter):
     def __init__(self, augmenters: Sequence[Any], random_state: RandomState = None) -> None:
         self.augmenters = augmenters
         self.random_state = random_state
-
-    def _check_parameters(self) -> None:
-        is_list = isinstance(self.augmenters, list | tuple) and len(self.augmenters) > 0
-        self._require("augmenters", is_list, "be a list with at least one augmenter")
 
     def _fit(self, X: Table, y: AnyArray, weight: Floats | None, groups: Ints | None) -> None:
         root = seed_sequence(self.random_state)
@@ -73,3 +80,40 @@ class AugmenterUnion(BaseAugmenter):
             component = np.full(len(part), i)
             filled.append(ValidationSet(part.X, part.y, weight, sources, component))
         return ValidationSet.concatenate(filled)
+
+
+class AugmenterPipeline(_Composition):
+    """Apply each augmenter to the rows that the previous one generated.
+
+    Parameters
+    ----------
+    augmenters : list of augmenters
+        The first is fitted to the training data; each next one is fitted to the rows of the
+        previous one, every time that rows are sampled.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from leavezero.augment import AugmenterPipeline, LabelInvariantMixup, OrthogonalTransform
+    >>> X, y = np.random.default_rng(0).normal(size=(20, 2)), np.tile([0, 1], 10)
+    >>> pipeline = AugmenterPipeline([LabelInvariantMixup(), OrthogonalTransform()]).fit(X, y)
+    >>> pipeline.sample(6, random_state=0).source_rows.shape  # each row is a mix of two rows
+    (6, 2)
+    """
+
+    def __init__(self, augmenters: Sequence[Any]) -> None:
+        self.augmenters = augmenters
+
+    def _fit(self, X: Table, y: AnyArray, weight: Floats | None, groups: Ints | None) -> None:
+        self.augmenter_ = fit_clone(self.augmenters[0], X, y, weight, groups, seed=None)
+
+    def _sample(self, n_samples: int, root: np.random.SeedSequence) -> ValidationSet:
+        rows = self.augmenter_.sample(n_samples, stream(root, "link", 0))
+        for i, augmenter in enumerate(self.augmenters[1:], start=1):
+            fitted = fit_clone(augmenter, rows.X, rows.y, seed=integer_seed(root, "link seed", i))
+            new = fitted.sample(n_samples, stream(root, "link", i))
+            sources = None
+            if rows.source_rows is not None and new.source_rows is not None:
+                sources = rows.source_rows[new.source_rows].reshape(n_samples, -1)
+            rows = replace(new, source_rows=sources)
+        return rows

@@ -1,8 +1,9 @@
-"""Unions of augmenters."""
+"""Unions and pipelines of augmenters."""
 
 import numpy as np
 
 from leavezero.augment import (
+    AugmenterPipeline,
     AugmenterUnion,
     CopulaAugmenter,
     DensityRatioWeighted,
@@ -25,3 +26,9 @@ def test_a_union_can_generate_fewer_rows_than_it_has_augmenters(rng):
     X, y = rng.normal(size=(20, 2)), np.tile([0, 1], 10)
     union = AugmenterUnion([LabelInvariantMixup(), CopulaAugmenter()]).fit(X, y)
     assert len(union.sample(1, 0)) == 1
+
+
+def test_a_pipeline_has_source_rows_only_if_all_augmenters_have_them(rng):
+    X, y = rng.normal(size=(30, 2)), np.tile([0, 1], 15)
+    pipeline = AugmenterPipeline([LabelInvariantMixup(), CopulaAugmenter()]).fit(X, y)
+    assert pipeline.sample(10, 0).source_rows is None

@@ -1,0 +1,134 @@
+"""A saved model as code and as ONNX."""
+
+import json
+import runpy
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from leavezero.cli._commands import app
+from leavezero.cli._read_table import to_features
+from leavezero.cli._saved_model import load_model
+
+runner = CliRunner()
+RNG = np.random.default_rng(0)
+N = 80
+
+
+def call(*words):
+    return runner.invoke(app, list(map(str, words)))
+
+
+def table():
+    x = RNG.normal(size=N)
+    return pd.DataFrame(
+        {
+            "x; y": x,
+            "color": RNG.choice(["red", "blue", None], N),
+            "flag": RNG.choice([True, False], N),
+            "day": pd.date_range("2024-01-01", periods=N).strftime("%d/%m/%Y"),
+            "kind": np.where(x + 0.5 * RNG.normal(size=N) > 0, " yes", "no"),
+            "amount": 3 * x + RNG.normal(size=N),
+        }
+    )
+
+
+def select(path, target, models, *words):
+    out = path.parent / "out"
+    words = (*words, "--target", target, "--models", models, "--jobs", 1, "--out", out, "--quiet")
+    result = call("select", path, *words)
+    assert result.exit_code == 0, result.output
+    return out / "model.skops"
+
+
+@pytest.mark.parametrize(("target", "models"), [("kind", "boosting"), ("amount", "linear")])
+def test_the_script_fits_the_same_model(target, models, tmp_path, monkeypatch):
+    """Also the code in the report, which is the same."""
+    monkeypatch.chdir(tmp_path)
+    frame = table()
+    frame.to_csv("a.csv", index=False, sep=";")
+    model = select(tmp_path / "a.csv", target, models)
+    result = call("export", model, "--out", "model.py")
+    assert result.exit_code == 0, result.output
+    fitted = runpy.run_path("model.py")
+    loaded = load_model(model)
+    X = to_features(pd.read_csv("a.csv", sep=";"), loaded.columns)
+    expected = loaded.predict(X)["prediction"].to_numpy()
+    found = fitted["model"].predict(fitted["X"])
+    assert (found == expected).all() if target == "kind" else np.allclose(found, expected)
+    report = (tmp_path / "out" / "report.html").read_text()
+    assert "named_steps[&#34;columns&#34;].set_output" in report
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".feather", ".jsonl", ".sqlite"])
+def test_the_script_reads_every_format(suffix, tmp_path, monkeypatch):
+    import sqlite3
+    from contextlib import closing
+
+    monkeypatch.chdir(tmp_path)
+    frame, path = table(), tmp_path / f"a{suffix}"
+    if suffix == ".sqlite":
+        with closing(sqlite3.connect(path)) as database:
+            frame.to_sql("t", database, index=False)
+        path = tmp_path / "a.sqlite::t"
+    elif suffix == ".jsonl":
+        frame.to_json(path, orient="records", lines=True)
+    else:
+        getattr(frame, {".parquet": "to_parquet", ".feather": "to_feather"}[suffix])(path)
+    model = select(path, "kind", "bayes", "--drop", "day")
+    assert call("export", model, "--out", "model.py").exit_code == 0
+    assert len(runpy.run_path("model.py")["X"]) == N
+
+
+def test_the_notebook_has_the_code_as_cells(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    table().to_csv("a.csv", index=False)
+    model = select(tmp_path / "a.csv", "kind", "bayes")
+    assert call("export", model, "--out", "model.ipynb").exit_code == 0
+    notebook = json.loads((tmp_path / "model.ipynb").read_text())
+    assert notebook["nbformat"] == 4
+    names = {}
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "code":
+            exec(cell["source"], names)
+    assert len(names["model"].predict(names["X"])) == N
+
+
+def test_onnx_predicts_the_same(tmp_path):
+    runtime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
+    pytest.importorskip("skl2onnx", reason="skl2onnx is not installed")
+    X = pd.DataFrame(RNG.normal(size=(N, 3)), columns=list("abc"))
+    X.assign(y=np.where(X["a"] > 0, "u", "v")).to_csv(tmp_path / "a.csv", index=False)
+    model = select(tmp_path / "a.csv", "y", "forest")
+    result = call("export", model, "--out", tmp_path / "model.onnx")
+    assert result.exit_code == 0, result.output
+    session = runtime.InferenceSession((tmp_path / "model.onnx").read_bytes())
+    labels, probabilities = session.run(None, {"X": X.to_numpy(np.float32)})
+    expected = load_model(model).predict(X, proba=True)
+    assert labels.tolist() == expected["prediction"].tolist()
+    np.testing.assert_allclose(probabilities[:, 0], expected["probability_u"], atol=1e-4)
+
+
+def test_models_that_onnx_cannot_represent_are_explained(tmp_path):
+    pytest.importorskip("skl2onnx", reason="skl2onnx is not installed")
+    table().to_csv(tmp_path / "a.csv", index=False)
+    model = select(tmp_path / "a.csv", "kind", "bayes")
+    result = call("export", model, "--out", tmp_path / "model.onnx")
+    assert result.exit_code == 2
+    assert "ONNX requires columns of numbers; 'color' is not." in result.stderr
+    drop = [word for name in ("color", "day", "kind") for word in ("--drop", name)]
+    model = select(tmp_path / "a.csv", "amount", "linear", *drop)
+    # skrub's scaler is not supported
+    result = call("export", model, "--out", tmp_path / "model.onnx")
+    assert result.exit_code == 2, result.output
+    assert "skl2onnx does not support this model" in result.stderr
+    assert not (tmp_path / "model.onnx").exists()
+
+
+def test_wrong_files_are_explained(tmp_path):
+    assert call("export", tmp_path / "none.skops", "--out", tmp_path / "a.py").exit_code == 2
+    result = call("export", tmp_path / "none.skops", "--out", tmp_path / "a.pmml")
+    assert result.exit_code == 2
+    assert "--out must end in .py, .ipynb or .onnx" in result.stderr
