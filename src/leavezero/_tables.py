@@ -444,7 +444,7 @@ def row_keys(X: Table) -> list[Any]:
 
     Examples
     --------
-    >>> first, second, third = row_keys([["Ann", 1], ["Bob", 2], ["Ann", 1]])
+    >>> first, second, third = row_keys(np.array([["Ann", 1], ["Bob", 2], ["Ann", 1]], object))
     >>> first == third, first == second
     (True, False)
     """

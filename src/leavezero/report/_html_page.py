@@ -44,9 +44,9 @@ def to_html(summary: Mapping[str, Any]) -> str:
     Examples
     --------
     >>> from leavezero.report import summarize, to_html
-    >>> table = {"params": [{"C": "<b>"}, {"C": "x"}], "mean_test_score": [0.8, 0.9]}
+    >>> table = {"params": [{"C": "<a>"}, {"C": "x"}], "mean_test_score": [0.8, 0.9]}
     >>> page = to_html(summarize(table, best=1))
-    >>> page.startswith("<!doctype html>"), "<b>" in page
+    >>> page.startswith("<!doctype html>"), "<a>" in page
     (True, False)
     """
     jinja2 = import_extra("jinja2", "The HTML report")

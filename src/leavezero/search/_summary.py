@@ -228,7 +228,7 @@ class ReportMixin(BaseEstimator):
         bundle: dict[str, str] = super(ReportMixin, self._with_best())._repr_mimebundle_(**options)
         if "text/html" in bundle:
             bundle["text/html"] = self._fragment() + bundle["text/html"]
-        return bundle
+        return bundle | {"text/plain": repr(self)}
 
     def _compare_validation_set(self) -> dict[str, Any] | None:
         """Return both samples in a plane; None if one of them is gone."""
