@@ -13,7 +13,6 @@ from leavezero._typing import Ints, RandomState
 
 _TWO_TO_32 = 2**32
 _DEPRECATED = "deprecated"
-_SEED_PARAMETERS = ("random_state", "shuffle", "cv", "target_type")  # decide what is seeded
 
 
 def seed_sequence(random_state: RandomState) -> np.random.SeedSequence:
@@ -73,7 +72,7 @@ def with_seed(estimator: Any, seed: int) -> Any:
     """
     unset: dict[str, Any] = {}
     for name, value in estimator.get_params(deep=True).items():
-        if value is None and _own_name(name) == "random_state":
+        if value is None and name.rpartition("__")[2] == "random_state":
             unset[name] = seed
         elif _is_unseeded_splitter(value):
             unset[name] = splitter_with_seed(value, seed)
@@ -89,15 +88,6 @@ def splitter_with_seed(splitter: Any, seed: int) -> Any:
     seeded = copy.copy(splitter)
     seeded.random_state = seed
     return seeded
-
-
-def affects_seeding(name: str, value: Any) -> bool:
-    """Return True if a parameter may change what :func:`with_seed` sets."""
-    return _own_name(name) in _SEED_PARAMETERS or _is_unseeded_splitter(value)
-
-
-def _own_name(name: str) -> str:
-    return name.rpartition("__")[2]
 
 
 def _is_unseeded_splitter(value: Any) -> bool:

@@ -19,7 +19,6 @@ from leavezero.augment import (
     LabelInvariantMixup,
     NeighborMixup,
     OrthogonalTransform,
-    ResamplerAugmenter,
     TextAugmenter,
     ValidationSet,
 )
@@ -29,16 +28,6 @@ X = np.random.default_rng(0).normal(size=(20, 2))
 Y = np.tile([0, 1], 10)
 WITH_NAN = np.where(X > 1.0, np.nan, X)
 FRAME = pd.DataFrame({"a": ["x", "y"] * 10})
-
-
-class AddsNothing:
-    def fit_resample(self, X, y):
-        return X, y
-
-
-class AddsOneClass:
-    def fit_resample(self, X, y):
-        return np.vstack([X, X[y == 0]]), np.append(y, y[y == 0])
 
 
 @pytest.mark.parametrize(
@@ -53,7 +42,6 @@ class AddsOneClass:
         (LabelInvariantMixup(), X, None, "requires y to be passed"),
         (LabelInvariantMixup(), X[:3], Y, "inconsistent numbers of samples"),
         (GaussianMixtureAugmenter(max_components=0), X, Y, "max_components .* positive int"),
-        (CopulaAugmenter(margins="rough"), X, Y, 'must be "smooth" or "empirical"'),
         (NeighborMixup(n_neighbors=0), X, Y, "n_neighbors of NeighborMixup must be a positive"),
         (TextAugmenter(alpha=0), ["a"], [0], "alpha of TextAugmenter must be a positive"),
         (TextAugmenter(dropout=1), ["a"], [0], r"dropout of TextAugmenter must be in \[0, 1\)"),
@@ -65,8 +53,6 @@ class AddsOneClass:
             X[:, 0],
             "requires one column of classes",
         ),
-        (ResamplerAugmenter(3), X, Y, "resampler of ResamplerAugmenter must have fit_resample"),
-        (ResamplerAugmenter(AddsNothing()), X, X[:, 0], "requires one column of classes"),
         (FunctionAugmenter(3), X, Y, "function of FunctionAugmenter must be callable"),
         (ImageAugmenter((2,)), X, Y, r"image_shape of ImageAugmenter must be \(height, width\)"),
         (ImageAugmenter((1, 2), ["spin"]), X, Y, "transforms of ImageAugmenter must be callables"),
@@ -101,8 +87,6 @@ def test_fit_rejects_what_is_not_supported(augmenter, X, y, message):
 @pytest.mark.parametrize(
     ("augmenter", "message"),
     [
-        (ResamplerAugmenter(AddsNothing()), "returned no new rows of class 0. Use an over-s"),
-        (ResamplerAugmenter(AddsOneClass()), "returned no new rows of class 1"),
         (FunctionAugmenter(lambda X, y, n, rng: X), "must return .* or a ValidationSet, got nda"),
         (
             FunctionAugmenter(lambda X, y, n, rng: (X[:n, :1], y[:n])),
@@ -116,11 +100,9 @@ def test_sample_checks_what_user_code_returns(augmenter, message):
         augmenter.fit(X, Y).sample(4, 0)
 
 
-@pytest.mark.parametrize(
-    "augmenter", [ResamplerAugmenter(AddsNothing()), FunctionAugmenter(lambda X, y, n, rng: (X, y))]
-)
-def test_unsupported_weights_and_groups_are_rejected(augmenter):
+def test_unsupported_weights_and_groups_are_rejected():
     """They are not silently ignored."""
+    augmenter = FunctionAugmenter(lambda X, y, n, rng: (X, y))
     with pytest.raises(ValueError, match="neither sample_weight nor groups"):
         augmenter.fit(X, Y, sample_weight=np.ones(20))
     with pytest.raises(ValueError, match="neither sample_weight nor groups"):

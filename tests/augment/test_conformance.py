@@ -17,7 +17,6 @@ from leavezero.augment import (
     LabelInvariantMixup,
     NeighborMixup,
     OrthogonalTransform,
-    ResamplerAugmenter,
     TextAugmenter,
 )
 from leavezero.testing import check_augmenter
@@ -31,20 +30,11 @@ def jitter(X, y, n_samples, rng):
     return (X[rows] + 0.1 * rng.normal(size=(n_samples, X.shape[1]))).astype(X.dtype), y[rows]
 
 
-class Wiggler:
-    """A third-party over-sampler without parameters."""
-
-    def fit_resample(self, X, y):
-        moved = X + np.random.default_rng(0).normal(size=X.shape).astype(X.dtype)
-        return np.vstack([X, moved]), np.append(y, y)
-
-
 TABLES = [
     LabelInvariantMixup(),
     NeighborMixup(),
     NeighborMixup(n_neighbors=3),
     CopulaAugmenter(),
-    CopulaAugmenter("empirical"),
     GaussianAugmenter(),
     GaussianMixtureAugmenter(random_state=0),
     OrthogonalTransform(),
@@ -86,18 +76,6 @@ def small_classes(rng):
 )
 def test_composed_augmenters_conform(augmenter, rng):
     check_augmenter(augmenter, small_classes(rng))
-
-
-def test_over_samplers_conform(rng):
-    """An over-sampler without a seed: the order of its rows depends on the seed."""
-    check_augmenter(ResamplerAugmenter(Wiggler()), small_classes(rng))
-
-
-@pytest.mark.parametrize("name", ["SMOTE", "ADASYN"])
-def test_over_samplers_of_imbalanced_learn_conform(name, rng):
-    over_sampling = pytest.importorskip("imblearn.over_sampling", reason="imbalanced-learn")
-    resampler = getattr(over_sampling, name)()
-    check_augmenter(ResamplerAugmenter(resampler), small_classes(rng))
 
 
 def test_images_conform(rng):

@@ -78,7 +78,7 @@ def test_integer_floats_are_classes_if_few_and_a_regression_target_if_many(rng):
 
 def test_string_labels_and_a_rare_class_are_kept(rng):
     y = np.array(["common"] * 30 + ["rare"] * 2)
-    new = CopulaAugmenter("empirical")
+    new = CopulaAugmenter()
     with pytest.warns(UserWarning, match="Class 'rare' has 2 rows, and CopulaAugmenter requires 3"):
         new = new.fit(rng.normal(size=(32, 2)), y).sample(320, 0)
     assert np.count_nonzero(new.y == "rare") == 20

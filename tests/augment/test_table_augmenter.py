@@ -17,7 +17,6 @@ GENERATORS = [
     GaussianAugmenter(),
     GaussianMixtureAugmenter(random_state=0),
     CopulaAugmenter(),
-    CopulaAugmenter("empirical"),
 ]
 
 

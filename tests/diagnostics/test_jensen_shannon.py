@@ -46,17 +46,12 @@ def test_divergence_of_labels(y, y_val):
     assert 0 <= divergence <= np.log(2) + 1e-12
 
 
-def test_class_probabilities_are_averaged():
-    hard, soft = np.eye(2)[[0, 0, 1, 1]], np.full((6, 2), 0.5)
-    assert jensen_shannon_labels(hard, soft) == pytest.approx(0.0)
-
-
 @pytest.mark.parametrize(
     ("y", "y_val"),
-    [([], [1]), ([1], []), (np.ones((2, 2)), np.ones((2, 3))), ([1, 2], np.ones((2, 2)))],
+    [([], [1]), ([1], []), ([1, 2], np.ones((2, 2)))],
 )
 def test_labels_that_cannot_be_compared(y, y_val):
-    with pytest.raises(ValueError, match="must not be empty, and both must be labels or both"):
+    with pytest.raises(ValueError, match="must be one column and not empty"):
         jensen_shannon_labels(y, y_val)
 
 
@@ -276,7 +271,7 @@ def test_shifted_rows_and_other_label_proportions_are_detected(rng):
     far = FunctionAugmenter(partial(generate, shift=9.0))
     assert jensen_shannon_augmenter(far, X, y, random_state=0).value > 0.68
     unbalanced = FunctionAugmenter(partial(generate, proportions=(0.9, 0.1)))
-    exact = jensen_shannon_labels(np.array([[0.5, 0.5]]), np.array([[0.9, 0.1]]))
+    exact = jensen_shannon_labels([0] * 5 + [1] * 5, [0] * 9 + [1])
     estimate = jensen_shannon_augmenter(unbalanced, X, y, random_state=0)
     assert estimate.value == pytest.approx(exact, abs=0.04)
 

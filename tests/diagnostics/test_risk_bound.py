@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
-from sklearn.ensemble import AdaBoostClassifier, ExtraTreesClassifier, RandomForestClassifier
+from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import BernoulliNB, GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -28,8 +28,9 @@ from leavezero.diagnostics import (
 @pytest.mark.parametrize("t", [0.05, 0.2, 0.5, 1.0])
 def test_published_constant_is_too_small(t):
     """Two points, loss B on one of them: the true difference is B t."""
-    p, q = np.array([[(1 + t) / 2, (1 - t) / 2]]), np.array([[(1 - t) / 2, (1 + t) / 2]])
-    bound = risk_bound(jensen_shannon_labels(p, q), n_validation=1000, dimension=2, loss_range=3.0)
+    p, q = [(1 + t) / 2, (1 - t) / 2], [(1 - t) / 2, (1 + t) / 2]
+    divergence = joint_divergence(p, q, [0.0, 0.0])
+    bound = risk_bound(divergence, n_validation=1000, dimension=2, loss_range=3.0)
     difference = 3.0 * t
     assert bound.shift_published < difference
     assert bound.shift >= difference - 1e-9
@@ -98,7 +99,7 @@ def test_corollary_is_looser_than_the_theorem():
     p, q, by_class = [0.6, 0.4], [0.5, 0.5], [0.02, 0.05]
     corollary = risk_bound(corollary_divergence(p, q, by_class), n_validation=10_000, dimension=3)
     theorem = risk_bound(joint_divergence(p, q, by_class), n_validation=10_000, dimension=3)
-    labels = jensen_shannon_labels(np.array([p]), np.array([q]))
+    labels = jensen_shannon_labels([0, 0, 0, 1, 1], [0, 1])
     root = np.sqrt(0.6 * 0.02 + 0.4 * 0.05 + 0.5 * 0.02 + 0.5 * 0.05) + np.sqrt(labels)
     assert corollary.shift_published == pytest.approx(root / np.sqrt(2))
     assert theorem.shift_tight < corollary.shift_tight < corollary.shift
@@ -172,18 +173,14 @@ def test_bound_holds_in_simulation_for_lines_in_the_plane(shift):
         (SVC(kernel="linear"), 21),
         (GaussianNB(), 41),
         (SVC(kernel="poly", degree=3), 1771),
-        (DecisionTreeClassifier(max_depth=1), 7),
         (SVC(), inf),
         (KNeighborsClassifier(), inf),
         (DecisionTreeClassifier(), inf),
-        (DecisionTreeClassifier(max_leaf_nodes=8), 92),
-        (DecisionTreeClassifier(max_depth=5), 497),
+        (DecisionTreeClassifier(max_leaf_nodes=8), None),
+        (DecisionTreeClassifier(max_depth=5), None),
         (DecisionTreeClassifier(min_samples_leaf=5), None),
         (RandomForestClassifier(), inf),
         (ExtraTreesClassifier(min_samples_leaf=5), None),
-        (AdaBoostClassifier(), 5805),
-        (AdaBoostClassifier(DecisionTreeClassifier()), inf),
-        (AdaBoostClassifier(SVC(kernel="sigmoid")), None),
         (SVC(kernel="sigmoid"), None),
         (MLPClassifier(), None),
         (make_pipeline(StandardScaler(), LogisticRegression()), 21),
@@ -193,15 +190,3 @@ def test_bound_holds_in_simulation_for_lines_in_the_plane(shift):
 )
 def test_vc_dimension_for_20_features(model, expected):
     assert vc_dimension(model, 20) == expected
-
-
-def test_vc_dimension_grows_with_the_number_of_trees():
-    tree = vc_dimension(DecisionTreeClassifier(max_leaf_nodes=8), 20)
-    forests = [vc_dimension(RandomForestClassifier(n, max_leaf_nodes=8), 20) for n in (1, 10, 100)]
-    assert [tree, *forests] == sorted([tree, *forests])
-    assert forests[2] < inf
-
-
-@pytest.mark.parametrize("leaves", [2, 3, 5, 50])
-def test_vc_dimension_is_at_least_the_number_of_points_shattered_on_a_line(leaves):
-    assert vc_dimension(DecisionTreeClassifier(max_leaf_nodes=leaves), 1) >= leaves

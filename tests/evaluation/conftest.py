@@ -12,9 +12,9 @@ from leavezero.evaluation import (
     SingleRound,
     Trial,
     evaluate,
-    resolve_metric,
     sample_replicates,
 )
+from leavezero.evaluation._scoring import resolve_metric
 
 
 @pytest.fixture

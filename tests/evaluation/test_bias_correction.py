@@ -22,8 +22,15 @@ from leavezero import (
 )
 from leavezero.augment import FunctionAugmenter
 from leavezero.evaluation import _bias_correction as bias_correction
-from leavezero.evaluation import combine, resolve_metric
-from leavezero.evaluation._bias_correction import PairedScores, distances, interpolate_bias
+from leavezero.evaluation._bias_correction import (
+    PairedScores,
+    bias_variance,
+    combine,
+    distances,
+    interpolate_bias,
+    krige,
+)
+from leavezero.evaluation._scoring import resolve_metric
 from leavezero.semi_supervised import SMIRClassifier
 
 ACCURACY = resolve_metric("accuracy", "test")
@@ -64,6 +71,19 @@ def test_model_with_the_predictions_of_a_known_one_has_its_bias():
     predictions, bias = rng.integers(2, size=(500, 6)), rng.normal(size=6)
     found = interpolate_bias(paired(np.hstack([predictions, predictions]), bias))[6:]
     assert np.all(np.abs(found - bias) < np.abs(bias.mean() - bias))
+
+
+def test_variance_of_the_bias_is_small_only_where_models_agree():
+    between, noise = 0.2 * (1 - np.eye(8)), np.full(8, 1e-4)
+    agree, disagree = np.full(8, -0.1), np.tile([-0.5, 0.1], 4)
+    small, large = (bias_variance(between, bias, noise, 1e-3) for bias in (agree, disagree))
+    assert small < 1e-3 < 0.1 < large
+
+
+def test_kriging_moves_a_noisy_bias_towards_the_mean():
+    between = np.array([[0.0, 0.5], [0.5, 0.0]])
+    found = krige(between, np.array([-0.2, 0.0]), between, np.full(2, 0.1))
+    np.testing.assert_allclose(found, [-0.1 - 0.5 / 6, -0.1 + 0.5 / 6])
 
 
 def test_held_out_scores_have_more_weight_with_less_noise():

@@ -11,8 +11,8 @@ from leavezero import (
 )
 from leavezero._random import seed_sequence
 from leavezero.augment import FunctionAugmenter
-from leavezero.evaluation import replicate_size, sample_replicates
-from leavezero.evaluation._replicates import MAX_AUTO_ROWS, MAX_ROWS
+from leavezero.evaluation import sample_replicates
+from leavezero.evaluation._replicates import MAX_AUTO_ROWS, MAX_ROWS, replicate_size
 
 
 def sample(augmenter, X, y, n_replicates=3, **options):
@@ -40,6 +40,10 @@ def sample(augmenter, X, y, n_replicates=3, **options):
 def test_size_of_a_replicate(size, n_replicates, n_samples, expected):
     """A number of rows is used as it is; shares and "auto" are limited."""
     assert replicate_size(size, n_replicates, n_samples, "test") == expected
+
+
+def test_many_columns_limit_the_size_to_that_of_the_training_data():
+    assert replicate_size("auto", 10, 300, "test", n_columns=20_000) == 30
 
 
 @pytest.mark.parametrize("size", [0, -1, 0.0, np.inf, np.nan, True, "all", None])

@@ -16,17 +16,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from leavezero import ValidationSet
-from leavezero.evaluation import (
-    SINGLE,
-    CachedPredictions,
-    Replicates,
-    _scoring,
-    predict_in_blocks,
-    resolve_metric,
-    resolve_scoring,
-    score_model,
-)
-from leavezero.evaluation._scoring import metric_for
+from leavezero.evaluation import SINGLE, Replicates, _scoring, predict_in_blocks, resolve_scoring
+from leavezero.evaluation._scoring import CachedPredictions, metric_for, resolve_metric, score_model
 
 METRICS = ["accuracy", "balanced_accuracy", "roc_auc", "neg_log_loss", "f1", "neg_brier_score"]
 CHAIN = ClassifierChain(LogisticRegression(), random_state=0)

@@ -4,9 +4,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leavezero._random import seed_sequence, stream
-from leavezero.evaluation import HighestScore, OneStandardError, Ranking, resolve_rule
+from leavezero.evaluation import HighestScore, OneStandardError, resolve_rule
 from leavezero.evaluation import _selection as selection
 from leavezero.evaluation._selection import (
+    Ranking,
     Resamples,
     RowScores,
     Vote,

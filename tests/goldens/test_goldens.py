@@ -63,7 +63,7 @@ from leavezero import (
     leave_zero_out_score,
     leave_zero_out_validate,
 )
-from leavezero.augment import FunctionAugmenter, ResamplerAugmenter
+from leavezero.augment import FunctionAugmenter
 
 # Names of the package that may be renamed. Below, only these constants are used.
 VALIDATION_ONLY = {"loo": False}  # scored by the validation set alone
@@ -496,25 +496,6 @@ def function_augmenter(random_state):
         SVC(),
         {"C": [0.1, 1, 10]},
         augmenter=FunctionAugmenter(jitter),
-        random_state=random_state,
-        **VALIDATION_ONLY,
-    ).fit(*two_classes())
-
-
-class Doubler:
-    """An over-sampler that adds a shifted copy of every row."""
-
-    def fit_resample(self, X, y):
-        return np.vstack([X, X + 0.7]), np.append(y, y)
-
-
-@case(EXACT)
-def resampler_augmenter(random_state):
-    return GridSearchLZO(
-        KNeighborsClassifier(),
-        {"n_neighbors": [1, 5, 15]},
-        augmenter=ResamplerAugmenter(Doubler()),
-        validation_size=60,
         random_state=random_state,
         **VALIDATION_ONLY,
     ).fit(*two_classes())

@@ -111,9 +111,9 @@ def test_transformers_are_fitted_and_transform_once(monkeypatch):
     fitted = method.fit(models, X, y)
     assert len({id(model[1]) for model in models}) == 1
     assert len({id(model[2]) for model in models}) == len(models)
-    predictions = method.predict(fitted, rng.normal(size=(300, 4)))
     assert calls == ["fit"]
-    assert all(len(by_method["predict"]) == 300 for by_method in predictions)
+    predictions = method.predict(fitted, rng.normal(size=(300, 4)), "predict")
+    assert [len(values) for values in predictions] == [300] * len(models)
     assert calls == ["fit", 100, 256, 44]  # 100 rows measure the width of the others
 
 

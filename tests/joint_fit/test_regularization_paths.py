@@ -8,34 +8,26 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone
 from sklearn.datasets import make_regression
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import ElasticNet, Lasso, Ridge, RidgeClassifier
+from sklearn.linear_model import ElasticNet, Lasso, Ridge
 
 from leavezero.joint_fit import find_joint_fit
 from leavezero.semi_supervised import SMIRClassifier
 
 MODELS = [
-    (Ridge(), 1e-8),
-    (Ridge(fit_intercept=False), 1e-8),
-    (Ridge(solver="svd"), 1e-8),
-    (RidgeClassifier(), 1e-8),
-    (RidgeClassifier(class_weight="balanced", fit_intercept=False), 1e-8),
-    (Lasso(tol=1e-8), 1e-4),
-    (Lasso(positive=True, tol=1e-8), 1e-4),
-    (ElasticNet(l1_ratio=0.3, fit_intercept=False, tol=1e-8), 1e-4),
+    Lasso(tol=1e-8),
+    Lasso(positive=True, tol=1e-8),
+    ElasticNet(l1_ratio=0.3, fit_intercept=False, tol=1e-8),
 ]
 PENALTIES = st.lists(st.sampled_from([1e-3, 0.01, 0.1, 1.0, 10.0]), min_size=2, max_size=4)
 
 
-def make_data(model, n_columns=4, n_classes=3, seed=0, n_rows=30):
+def make_data(n_columns=4, seed=0):
     rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n_rows, n_columns)) + 1.0
-    y = X[:, 0] + rng.normal(size=n_rows)
-    if is_classifier(model):
-        y = np.array(["a", "b", "c"])[np.arange(n_rows) % n_classes]
-    return X, y, rng
+    X = rng.normal(size=(30, n_columns)) + 1.0
+    return X, X[:, 0] + rng.normal(size=30), rng
 
 
 def with_alphas(model, alphas):
@@ -43,91 +35,55 @@ def with_alphas(model, alphas):
 
 
 def fit_jointly(estimators, X, y):
-    method, _ = find_joint_fit(estimators[0])
-    fitted = method.fit(estimators, X, y)
-    return fitted, method.predict(fitted, X)
+    return find_joint_fit(estimators[0])[0].fit(estimators, X, y).models
 
 
-@pytest.mark.parametrize(("model", "tolerance"), MODELS)
+@pytest.mark.parametrize("model", MODELS)
 @settings(
     max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(
     alphas=PENALTIES,
-    n_columns=st.sampled_from([2, 5, 40]),
-    n_classes=st.sampled_from([2, 3]),
+    n_columns=st.sampled_from([2, 5]),
     weighted=st.booleans(),
     seed=st.integers(0, 99),
 )
-def test_equals_plain_fits(
-    model, tolerance, alphas, n_columns, n_classes, weighted, seed, equals_plain_fits
-):
-    """Ridge equals plain fits up to rounding, elastic nets up to the solver's tolerance."""
-    if tolerance > 1e-8:  # fewer rows than columns leave the solution of a lasso open
-        n_columns = min(n_columns, 5)
-    X, y, rng = make_data(model, n_columns, n_classes, seed)
+def test_equals_plain_fits(model, alphas, n_columns, weighted, seed, equals_plain_fits):
+    """Elastic nets equal plain fits up to the solver's tolerance."""
+    X, y, rng = make_data(n_columns, seed)
     weights = rng.uniform(0.5, 2.0, size=len(y)) if weighted else None
     X_val = rng.normal(size=(20, n_columns))
-    equals_plain_fits(
-        with_alphas(model, alphas), X, y, X_val, weights, rtol=tolerance, atol=tolerance
-    )
+    equals_plain_fits(with_alphas(model, alphas), X, y, X_val, weights, rtol=1e-4, atol=1e-4)
 
 
-def test_several_targets(equals_plain_fits):
-    """Several targets, and several labels, equal plain fits too."""
-    rng = np.random.default_rng(0)
-    X, Y = rng.normal(size=(30, 3)), rng.normal(size=(30, 3))
-    close = {"rtol": 1e-10, "atol": 1e-12}
-    equals_plain_fits(with_alphas(Ridge(), [0.1, 1.0]), X, Y, X, **close)
-    equals_plain_fits(with_alphas(Ridge(), [0.1, 1.0]), X, Y[:, :1], X, **close)
-    labels = (Y > 0).astype(int)
-    *_, predictions = equals_plain_fits(
-        with_alphas(RidgeClassifier(), [0.1, 1.0]), X, labels, X, **close
-    )
-    assert predictions == [{}, {}]
-
-
-@pytest.mark.parametrize("model", [Ridge(), RidgeClassifier(), Lasso(tol=1e-9)])
 @pytest.mark.parametrize("kind", ["sparse", "frame", "float32"])
-def test_containers(model, kind, equals_plain_fits):
+def test_containers(kind):
     """Sparse and single precision rows are fitted plainly; frames keep the names of columns."""
-    X, y, _ = make_data(model)
+    X, y, _ = make_data()
     X = {
         "sparse": sparse.csr_array(np.where(X > 1.0, X, 0.0)),
         "frame": pd.DataFrame(X, columns=list("abcd")),
         "float32": X.astype(np.float32),
     }[kind]
-    tolerance = 1e-7
-    if kind == "float32":
-        model, tolerance = clone(model).set_params(tol=1e-4), 1e-4
-    method, _ = find_joint_fit(model)
-    fitted = method.fit(with_alphas(model, [0.01, 0.1, 1.0]), X, y)
-    for joint, by_method in zip(fitted.models, method.predict(fitted, X), strict=True):
+    tol, tolerance = (1e-4, 1e-4) if kind == "float32" else (1e-9, 1e-7)
+    for joint in fit_jointly(with_alphas(Lasso(tol=tol), [0.01, 0.1, 1.0]), X, y):
         plain = clone(joint).fit(X, y)
         np.testing.assert_allclose(joint.coef_, plain.coef_, rtol=tolerance, atol=tolerance)
-        if is_classifier(model):
-            np.testing.assert_array_equal(by_method["predict"], plain.predict(X))
-        else:
-            np.testing.assert_allclose(by_method["predict"], plain.predict(X), rtol=1e-4)
         if kind == "frame":
             assert joint.feature_names_in_.tolist() == list("abcd")
 
 
-def test_columns_of_very_different_size_are_fitted_plainly():
-    """Where a decomposition loses digits compared with a plain fit, the plain fit is used."""
-    X, y, _ = make_data(Ridge(), 3)
-    X = X * np.array([1.0, 1e-3, 1e3])
-    fitted, _ = fit_jointly(with_alphas(Ridge(), [1e-7, 1e-6]), X, y)
-    for model in fitted.models:
-        np.testing.assert_allclose(model.coef_, clone(model).fit(X, y).coef_, rtol=1e-6)
+def test_ridge_models_are_plain_fits(equals_plain_fits):
+    X, y, rng = make_data()
+    weights = rng.uniform(0.5, 2.0, size=len(y))
+    equals_plain_fits(with_alphas(Ridge(), [0.1, 1.0]), X, y, X, weights)
 
 
 def test_path_is_as_precise_as_plain_fits_without_noise():
     """A start from the last penalty may be within ``tol`` of the minimum before the first sweep."""
     X, y = make_regression(200, 5, noise=0.5, random_state=0)
     alphas = np.logspace(-4, 2, 13)
-    fitted, _ = fit_jointly(with_alphas(Lasso(), alphas), X, y)
-    for joint in fitted.models:
+    for joint in fit_jointly(with_alphas(Lasso(), alphas), X, y):
         exact = clone(joint).set_params(tol=1e-12).fit(X, y)
         np.testing.assert_allclose(joint.coef_, exact.coef_, atol=1e-3)
 
@@ -138,8 +94,8 @@ def test_path_that_does_not_converge_is_fitted_plainly():
     X = rng.normal(size=(60, 20)) * np.logspace(-3, 3, 20)
     y = X @ rng.normal(size=20) + rng.normal(size=60)
     with pytest.warns(ConvergenceWarning):
-        fitted, _ = fit_jointly(with_alphas(Lasso(max_iter=3), [1e-3, 1e-1, 10.0]), X, y)
-    for model in fitted.models:
+        models = fit_jointly(with_alphas(Lasso(max_iter=3), [1e-3, 1e-1, 10.0]), X, y)
+    for model in models:
         if model.n_iter_ >= 3:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)

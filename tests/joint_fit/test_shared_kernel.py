@@ -6,7 +6,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
-from sklearn.kernel_ridge import KernelRidge
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR
 
 from leavezero.joint_fit import _joint_fit, find_joint_fit
@@ -52,11 +51,12 @@ def test_classifiers(seed, kernel, penalties, n_classes, shape, break_ties, weig
     models = [SVC(C=C, class_weight=class_weight, **kernel, **params) for C in penalties]
     method, _ = find_joint_fit(models[0])
     fitted = method.fit(models, X, y, weights if weighted else None)
-    for model, by_method in zip(models, method.predict(fitted, X_val), strict=True):
+    found = [method.predict(fitted, X_val, name) for name in ("decision_function", "predict")]
+    for model, decision, labels in zip(models, *found, strict=True):
         values = model.decision_function(X_val)
-        np.testing.assert_allclose(by_method["decision_function"], values, rtol=1e-6, atol=1e-6)
+        np.testing.assert_allclose(decision, values, rtol=1e-6, atol=1e-6)
         clear = np.abs(values).reshape(len(X_val), -1).min(axis=1) > 1e-9
-        np.testing.assert_array_equal(by_method["predict"][clear], model.predict(X_val)[clear])
+        np.testing.assert_array_equal(labels[clear], model.predict(X_val)[clear])
 
 
 @pytest.mark.parametrize("kind", [SVR, NuSVR])
@@ -96,7 +96,7 @@ def test_sparse_and_dense():
     """Sparse rows for models that were fitted to dense ones are left to each model."""
     X, y, _, _ = make_data(0)
     method, _ = find_joint_fit(SVC())
-    assert method.predict(method.fit([SVC()], X, y), sparse.csr_matrix(X)) is None
+    assert method.predict(method.fit([SVC()], X, y), sparse.csr_matrix(X), "predict") is None
 
 
 @pytest.mark.parametrize("shift", [0.0, 1e3])
@@ -111,25 +111,3 @@ def test_row_on_the_boundary(equals_plain_fits):
     """A decision value of exactly zero belongs to the second class, as LIBSVM counts votes."""
     X, y = np.array([[-1.0], [1.0]]), np.array([0, 1])
     equals_plain_fits([SVC(kernel="linear")], X, y, np.zeros((1, 1)))
-
-
-@pytest.mark.parametrize("kernel", ["rbf", "poly", "linear"])
-@pytest.mark.parametrize("n_targets", [0, 1, 2])
-def test_kernel_ridge(kernel, n_targets, equals_plain_fits):
-    """Kernel ridge, with one or several targets and weights."""
-    X, _, y, weights = make_data(0)
-    y = np.column_stack([y, -y])[:, :n_targets] if n_targets else y
-    estimators = [KernelRidge(alpha=alpha, kernel=kernel) for alpha in (0.1, 1.0, 10.0)]
-    equals_plain_fits(estimators, X, y, make_data(1)[0], weights, joint=(1e-9, 1e-9))
-
-
-def test_kernel_ridge_with_a_function(equals_plain_fits):
-    """A kernel that is a function with parameters, and sparse rows."""
-    X, _, y, _ = make_data(0)
-    estimators = [
-        KernelRidge(alpha=alpha, kernel=np.vdot, kernel_params=None) for alpha in (1.0, 2.0)
-    ]
-    equals_plain_fits(estimators, X, y, X, joint=(1e-9, 1e-9))
-    rows = sparse.csr_matrix(X)
-    estimators = [KernelRidge(alpha=alpha) for alpha in (1.0, 2.0)]
-    equals_plain_fits(estimators, rows, y, rows, joint=(1e-9, 1e-9))

@@ -3,12 +3,18 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
+from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.inspection import permutation_importance
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.metrics import confusion_matrix, get_scorer, roc_auc_score
+from sklearn.metrics import check_scoring, confusion_matrix, get_scorer, roc_auc_score
 from sklearn.model_selection import KFold, LeaveOneOut, StratifiedKFold, cross_val_predict
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 from sklearn.svm import SVC, LinearSVC
+from sklearn.tree import DecisionTreeClassifier
 
 from leavezero.report import describe_predictions
 from leavezero.report._held_out import MAX_COLUMNS
@@ -27,7 +33,7 @@ def describe(model, X, y, scoring="accuracy", **options):
     classes = None if y.dtype.kind == "f" else np.unique(y)
     splitter = KFold(5) if classes is None else StratifiedKFold(5)
     folds = list(splitter.split(X, y))
-    scorer = get_scorer(scoring)
+    scorer = check_scoring(model, scoring)
     fitted = model.fit(X, y)
     return describe_predictions(
         fitted, X, y, folds=folds, scorer=scorer, classes=classes, **options
@@ -108,7 +114,46 @@ def test_important_columns_come_first_with_intervals_and_the_baseline_ignores_al
     assert found["n_fits"] == 5
 
 
-def test_many_columns_are_permuted_once_or_not_at_all():
+@pytest.mark.parametrize(
+    ("model", "scoring"),
+    [
+        (LogisticRegression(), "neg_log_loss"),
+        (SVC(), "roc_auc"),
+        (LinearSVC(), "f1_macro"),
+        (LogisticRegression(), None),
+    ],
+)
+def test_importances_agree_with_those_of_scikit_learn(model, scoring):
+    X, y = labeled(300)
+    found = {one["label"]: one["score"] for one in describe(model, X, y, scoring)["importances"]}
+    expected = [
+        permutation_importance(
+            clone(model).fit(X.iloc[train], y[train]),
+            X.iloc[test],
+            y[test],
+            scoring=scoring,
+            n_repeats=20,
+            random_state=0,
+        ).importances_mean
+        for train, test in StratifiedKFold(5).split(X, y)
+    ]
+    for name, value in zip(X.columns, np.mean(expected, axis=0), strict=True):
+        assert found[name] == pytest.approx(value, abs=0.03 + 0.1 * abs(value))
+
+
+def test_columns_of_every_type_are_permuted():
+    """Times and categories stay what they are."""
+    X, y = labeled(60)
+    X = X.assign(day=pd.date_range("2024-01-01", periods=60), kind=pd.Categorical(y))
+    encoder = make_column_transformer(
+        (OneHotEncoder(), make_column_selector(dtype_include="category")),
+        (FunctionTransformer(lambda t: t.apply(lambda c: c.dt.day)), ["day"]),
+    )
+    found = describe(make_pipeline(encoder, DecisionTreeClassifier(random_state=0)), X, y)
+    assert found["importances"][0]["label"] == "kind"
+
+
+def test_many_columns_are_permuted_on_few_rows_or_not_at_all():
     X, y = labeled(60)
     for n_columns, n_shown in ((200, MAX_COLUMNS), (400, 0)):
         wide = np.hstack([X.to_numpy(), RNG.normal(size=(60, n_columns - 3))])

@@ -45,8 +45,8 @@ class Stump(ClassifierMixin, BaseEstimator):
 
 
 def search_of(checkpoint=None, **params):
-    params |= {"augmenter": GaussianAugmenter(), "n_replicates": 2, "random_state": 0}
-    return GridSearchLZO(Stump(), GRID, checkpoint=checkpoint, **params)
+    params |= {"augmenter": GaussianAugmenter(), "n_replicates": 2, "cv_finalists": 0}
+    return GridSearchLZO(Stump(), GRID, checkpoint=checkpoint, random_state=0, **params)
 
 
 def results(search):
@@ -114,6 +114,8 @@ def kill_and_resume(folder, name, n_kills, **params):
     repeated, n_killed, ended = set(), 0, True
     for _ in range(n_kills):
         before, known = len(fits(log)), finished(path)
+        if len(known) > N_CANDIDATES * 3 // 4:  # the next one might finish
+            break
         child = fork(lambda: search_of(path, **params).fit(X, y))
         n_more = moments.randint(1, max(1, (N_CANDIDATES - len(known)) // 2))
         while len(fits(log)) < before + n_more and not os.waitpid(child, os.WNOHANG)[0]:

@@ -9,7 +9,7 @@ from joblib import parallel_config
 from scipy.stats import loguniform, randint
 from sklearn.datasets import make_classification, make_regression
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
-from sklearn.linear_model import LogisticRegression, Ridge, SGDClassifier
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import ParameterSampler
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC
@@ -376,35 +376,12 @@ def test_callable_space():
     assert "param_gamma" in search.cv_results_
 
 
-def test_pruner():
-    """A pruned candidate keeps its last score and is never selected."""
-    model = SGDClassifier(loss="log_loss", learning_rate="constant", random_state=0)
-    space = {"eta0": [1e-7, 0.001, 0.01, 0.1], "alpha": [1e-4, 1e-2]}
-    pruner = optuna.pruners.MedianPruner(n_startup_trials=2, n_warmup_steps=1)
-
-    def make(n_jobs):
-        params = {"pruner": pruner, "n_trials": 10, "n_passes": 4, "n_jobs": n_jobs}
-        return OptunaSearchLZO(model, space, **params, **FEW)
-
-    search = make(1).fit(X, y)
-    assert {trial.state.name for trial in search.study_.trials} == {"PRUNED", "COMPLETE"}
-    n_passes = search.cv_results_["n_passes"]
-    assert n_passes[search.best_index_] == 4 > n_passes.min()
-    assert search.best_estimator_.t_ == pytest.approx(4 * len(y) + 1)
-    with parallel_config(backend="threading"):
-        assert_same(search, make(2).fit(X, y))
-    search = make(1).set_params(refit=lambda results: int(np.argmin(results["n_passes"])))
-    with pytest.raises(ValueError, match=r"returned row \d+, whose candidate was pruned"):
-        search.fit(X, y)
-
-
 @pytest.mark.parametrize(
     ("params", "message"),
     [
         ({"n_trials": 0}, "n_trials of OptunaSearchLZO must be a positive int, got 0"),
         ({"batch_size": 1.5}, "batch_size of OptunaSearchLZO must be a positive int, got 1.5"),
         ({"scoring": ["accuracy", "f1"], "refit": False}, "optimizes one metric"),
-        ({"pruner": optuna.pruners.MedianPruner()}, "requires an estimator with partial_fit"),
         ({"space": {"C": loguniform(1, 2)}}, "must contain Optuna distributions or lists"),
         ({"space": 3}, "must be a dict of Optuna distributions"),
     ],

@@ -90,12 +90,11 @@ class ValidationSet:
 
     def take(self, rows: slice | Ints) -> "ValidationSet":
         """Return some rows."""
-        return ValidationSet(take_rows(self.X, rows), **self._fields(rows))
-
-    def take_labels(self, rows: slice | Ints) -> "ValidationSet":
-        """Return some rows without their features: X is replaced by y."""
-        fields = self._fields(rows)
-        return ValidationSet(fields["y"], **fields)
+        taken: dict[str, Any] = {"X": take_rows(self.X, rows)}
+        for name, value in vars(self).items():
+            if name != "X":
+                taken[name] = None if value is None else value[rows]
+        return ValidationSet(**taken)
 
     def source_means(self, values: AnyArray) -> Floats:
         """Return for each row the mean of a training-row value over its source rows; 1 if none."""
@@ -106,11 +105,6 @@ class ValidationSet:
         count = used.sum(axis=1)
         means = np.where(used, sources, 0.0).sum(axis=1) / np.maximum(count, 1)
         return np.where(count > 0, means, 1.0)
-
-    def _fields(self, rows: slice | Ints) -> dict[str, Any]:
-        """Return some rows of all fields except X."""
-        fields = {name: value for name, value in vars(self).items() if name != "X"}
-        return {name: None if value is None else value[rows] for name, value in fields.items()}
 
     @staticmethod
     def concatenate(parts: "Sequence[ValidationSet]") -> "ValidationSet":
@@ -170,7 +164,7 @@ class Target:
         if self.labels is not None:
             return self.labels[codes]
         assert self.numbers is not None
-        numbers = clip(numbers, natural_bounds(self.numbers))
+        numbers = np.clip(numbers, *natural_bounds(self.numbers))
         return (numbers if self.n_outputs else numbers[:, 0]).astype(self.dtype)
 
     def name(self, code: int) -> str:
@@ -196,12 +190,6 @@ def natural_bounds(columns: Floats) -> tuple[Floats, Floats]:
     proportions = (least >= 0) & (most <= 1)
     low = np.where(least >= 0, least, -np.inf)
     return low, np.where(proportions | (most <= 0), most, np.inf)
-
-
-def clip(values: Floats, bounds: tuple[Floats, Floats]) -> Floats:
-    """Clip columns to bounds, without a copy if there are none."""
-    unbounded = all(np.isinf(bound).all() for bound in bounds)
-    return values if unbounded else np.clip(values, *bounds)
 
 
 class BaseAugmenter(BaseEstimator, ABC):
@@ -359,7 +347,7 @@ class TableAugmenter(BaseAugmenter):
         source_rows = sample.source_rows
         if source_rows is not None and self._rows is not None:
             source_rows = self._rows[source_rows]
-        X = sample.values if self._bounds is None else clip(sample.values, self._bounds)
+        X = sample.values if self._bounds is None else np.clip(sample.values, *self._bounds)
         if self._codec is not None:
             rounding = stream(root, "rounding") if self._codec.integer.any() else None
             X = self._codec.decode(X, rounding)
@@ -605,22 +593,7 @@ def _check_weights(sample_weight: AnyArray | None, n_rows: int, owner: str) -> F
 
 
 def takes_unlabeled(estimator: Any) -> bool:
-    """Return True if an estimator can be fitted to rows without a label.
-
-    Parameters
-    ----------
-    estimator : estimator
-        A semi-supervised estimator of scikit-learn, one with a parameter ``unlabeled``, or any
-        other.
-
-    Examples
-    --------
-    >>> from sklearn.semi_supervised import LabelSpreading
-    >>> from sklearn.svm import SVC
-    >>> from leavezero.augment import takes_unlabeled
-    >>> takes_unlabeled(LabelSpreading()), takes_unlabeled(SVC())
-    (True, False)
-    """
+    """Return True if an estimator can be fitted to rows without a label."""
     return isinstance(estimator, _SEMI_SUPERVISED) or hasattr(estimator, "unlabeled")
 
 

@@ -20,14 +20,7 @@ from leavezero.augment._text_and_images import ImageAugmenter, TextAugmenter
 
 @dataclass(frozen=True)
 class ResolvedAugmenter:
-    """An augmenter, and the reason why it was chosen.
-
-    Examples
-    --------
-    >>> from leavezero.augment import resolve_augmenter
-    >>> resolve_augmenter("auto", ["some", "text"], [0, 1]).reason
-    'X is text'
-    """
+    """An augmenter, and the reason why it was chosen."""
 
     augmenter: Any
     reason: str
@@ -43,29 +36,8 @@ def resolve_augmenter(
 ) -> ResolvedAugmenter:
     """Return the augmenter that the user passed, or the one that "auto" means for the data.
 
-    "auto" is a copula and a forest, for complete numeric tables also a Gaussian mixture; mix-up for
-    sparse matrices; and the augmenters for text and images.
-
-    Parameters
-    ----------
-    augmenter : "auto" or augmenter
-        The parameter of the search.
-    X, y
-        The training data.
-    unlabeled : object or None, default=None
-        The marker of rows without a label, if there are any. Then "auto" uses pseudo labels, and
-        an augmenter that does not know the marker the labeled rows.
-    candidate_types : collection of type, default=()
-        The types of the candidates, which must not be used for pseudo labels.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from leavezero.augment import resolve_augmenter
-    >>> X, y = np.random.default_rng(0).normal(size=(40, 2)), np.tile([0, 1], 20)
-    >>> resolve_augmenter("auto", X, y).augmenter
-    AugmenterUnion(augmenters=[GaussianMixtureAugmenter(), CopulaAugmenter(),
-                               ForestAugmenter()])
+    If some rows are ``unlabeled``, "auto" uses pseudo labels by models that are not of the
+    ``candidate_types``, and an augmenter that does not know the marker the labeled rows.
     """
     if hasattr(augmenter, "fit") and hasattr(augmenter, "sample"):
         knows_marker = hasattr(augmenter, "unlabeled") or hasattr(augmenter, "fixed_rows")

@@ -20,20 +20,14 @@ class CopulaAugmenter(ClassConditionalAugmenter):
     row. Numbers, integers, categories, times and missing values are supported. It cannot generate
     a class of several clusters that differ only in combinations of columns.
 
-    Parameters
-    ----------
-    margins : {"smooth", "empirical"}, default="smooth"
-        "smooth" adds noise to the values of a continuous column: a kernel of a quarter of the
-        standard deviation times n ** -0.2 (wider kernels weaken the correlations). "empirical"
-        interpolates between training values. A column with few distinct values is always sampled
-        from these values.
-
     Notes
     -----
-    A missing value is generated as often as it occurs in its class. Categories are sorted by name,
-    so only dependence that this order shows is kept. At most 5,000 rows per class are used for
-    fitting. Classes of fewer than three rows are copied, with a warning. For a regression target,
-    features and target are generated jointly.
+    The values of a continuous column are interpolated, with noise: a kernel of a quarter of the
+    standard deviation times n ** -0.2 (wider kernels weaken the correlations). A column with few
+    distinct values is sampled from these values. A missing value is generated as often as it occurs
+    in its class. Categories are sorted by name, so only dependence that this order shows is kept.
+    At most 5,000 rows per class are used for fitting. Classes of fewer than three rows are copied,
+    with a warning. For a regression target, features and target are generated jointly.
 
     Examples
     --------
@@ -51,13 +45,6 @@ class CopulaAugmenter(ClassConditionalAugmenter):
         {"missing values", "non-numeric columns", "regression targets", "several outputs"}
     )
 
-    def __init__(self, margins: str = "smooth") -> None:
-        self.margins = margins
-
-    def _check_parameters(self) -> None:
-        is_known = self.margins in ("smooth", "empirical")
-        self._require("margins", is_known, 'be "smooth" or "empirical"')
-
     def _fit_class(self, one: ClassRows) -> tuple["Margins", ShrunkGaussian] | Floats:
         """Return the distribution of a class, or the rows of a small class."""
         rows: Floats = one.values
@@ -66,7 +53,7 @@ class CopulaAugmenter(ClassConditionalAugmenter):
         assert self._codec is not None
         discrete = np.zeros(rows.shape[1], dtype=bool)
         discrete[: len(self._codec.columns)] = self._codec.categorical | self._codec.integer
-        margins = Margins.of(rows, discrete, smooth=self.margins == "smooth")
+        margins = Margins.of(rows, discrete)
         return margins, ShrunkGaussian.of(normal_scores(rows, margins.n_values))
 
     def _sample_class(
@@ -96,14 +83,14 @@ class Margins:
     widths: Floats
 
     @classmethod
-    def of(cls, rows: Floats, discrete: Bools, *, smooth: bool) -> "Margins":
+    def of(cls, rows: Floats, discrete: Bools) -> "Margins":
         """Learn the distributions of columns, some of which are known to be discrete."""
         values = np.sort(rows.T, axis=1)
         n_values = np.count_nonzero(~np.isnan(values), axis=1)
         n_distinct = np.count_nonzero(np.diff(values, axis=1) > 0, axis=1) + 1
         discrete = discrete | (n_distinct <= np.maximum(10, n_values // 10))
         widths = np.zeros(len(values))
-        if smooth and not discrete.all():
+        if not discrete.all():
             widths[~discrete] = _kernel_widths(values[~discrete], n_values[~discrete])
         return cls(values, n_values, discrete, widths)
 

@@ -16,7 +16,6 @@ from leavezero.augment._augmenter import (
     ClassConditionalAugmenter,
     ClassRows,
     ClassSample,
-    clip,
     is_count,
 )
 
@@ -175,7 +174,7 @@ class GaussianAugmenter(ClassConditionalAugmenter):
         rows = distribution.sample(n_samples, rng)
         rows *= scaler.scale_
         rows += scaler.mean_
-        return ClassSample(clip(rows, bounds))
+        return ClassSample(np.clip(rows, *bounds))
 
 
 class GaussianMixtureAugmenter(GaussianAugmenter):

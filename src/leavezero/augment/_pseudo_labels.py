@@ -258,22 +258,7 @@ def with_marginal(probabilities: Floats, shares: Floats, n_rounds: int = 50) -> 
 
 
 def labeled_rows(target: AnyArray, unlabeled: Any, owner: str) -> Bools:
-    """Return a mask of the labeled rows; raise a ValueError unless they have two classes.
-
-    Parameters
-    ----------
-    target : array of shape (n_samples,)
-        The labels, and the marker in rows without a label.
-    unlabeled, owner : object and str
-        The marker of rows without a label, which may be NaN; the caller's name, for messages.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from leavezero.augment import labeled_rows
-    >>> labeled_rows(np.array([0, -1, 1]), -1, "a search")
-    array([ True, False,  True])
-    """
+    """Return a mask of the labeled rows; raise a ValueError unless they have two classes."""
     if unlabeled != unlabeled:  # NaN
         known = np.array([value == value for value in target], dtype=bool)
     else:
@@ -283,23 +268,7 @@ def labeled_rows(target: AnyArray, unlabeled: Any, owner: str) -> Bools:
 
 
 def check_labels(labels: AnyArray, unlabeled: Any, owner: str) -> None:
-    """Raise a ValueError unless labels, without the marker, have at least two classes.
-
-    Parameters
-    ----------
-    labels : array of shape (n_labels,)
-        The labels.
-    unlabeled : object
-        The marker of rows without a label, for messages.
-    owner : str
-        The name of the caller, for messages.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from leavezero.augment import check_labels
-    >>> check_labels(np.array([0, 1]), -1, "a search")
-    """
+    """Raise a ValueError unless labels, without the marker, have at least two classes."""
     if len(labels) == 0:
         raise ValueError(
             f"y given to {owner} has no labeled row: all are {unlabeled!r}. Label at least one "

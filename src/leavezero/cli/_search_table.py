@@ -93,7 +93,7 @@ def fit_search(
         if options.time_budget is not None and time.monotonic() - started >= options.time_budget:
             reason = "Use a longer --time-budget, or fast models in --models."
         raise TableError(f"No candidate has a score. {reason}") from error
-    except (ValueError, PermissionError) as error:  # unsuitable augmenter, other checkpoint
+    except (ValueError, OSError) as error:  # unsuitable augmenter, checkpoint or folder
         raise TableError(str(error)) from error
     scores = zip(search.cv_results_["params"], search.cv_results_["mean_test_score"], strict=True)
     if {params["candidate"] for params, score in scores if np.isfinite(score)} == {BASELINE}:

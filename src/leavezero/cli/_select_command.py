@@ -175,6 +175,8 @@ def _model_types(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     best: dict[str, dict[str, Any]] = {}
     for row in rows:
         if row["score"] is not None:
+            if row["model"] == BASELINE and row["loo_score"] is not None:
+                row = row | {"score": row["loo_score"]}  # exact
             best.setdefault(row["model"], row)
     score = rows[0]["score"]
     return [row | {"difference": row["score"] - score} for row in best.values()]

@@ -1,15 +1,13 @@
 """Checks of a search and its score, and the paper's theory: divergence and risk bound."""
 
-from leavezero.diagnostics._check_inputs import CandidateScores, CheckInputs, PermutationScores
-from leavezero.diagnostics._checks import run_checks
-from leavezero.diagnostics._diagnostic_report import (
-    THRESHOLDS,
-    Check,
-    DiagnosticReport,
-    Thresholds,
-    format_score,
-    severity,
-)
+from leavezero.diagnostics._check_inputs import CandidateScores as CandidateScores  # not public
+from leavezero.diagnostics._check_inputs import CheckInputs as CheckInputs  # not public
+from leavezero.diagnostics._check_inputs import PermutationScores as PermutationScores  # not public
+from leavezero.diagnostics._checks import run_checks as run_checks  # not public
+from leavezero.diagnostics._diagnostic_report import THRESHOLDS as THRESHOLDS  # not public
+from leavezero.diagnostics._diagnostic_report import Check, DiagnosticReport
+from leavezero.diagnostics._diagnostic_report import Thresholds as Thresholds  # not public
+from leavezero.diagnostics._diagnostic_report import format_score as format_score  # not public
 from leavezero.diagnostics._jensen_shannon import (
     DivergenceEstimate,
     corollary_divergence,
@@ -21,23 +19,15 @@ from leavezero.diagnostics._jensen_shannon import (
 from leavezero.diagnostics._risk_bound import RiskBound, risk_bound, vc_dimension
 
 __all__ = [
-    "THRESHOLDS",
-    "CandidateScores",
     "Check",
-    "CheckInputs",
     "DiagnosticReport",
     "DivergenceEstimate",
-    "PermutationScores",
     "RiskBound",
-    "Thresholds",
     "corollary_divergence",
-    "format_score",
     "jensen_shannon_augmenter",
     "jensen_shannon_features",
     "jensen_shannon_labels",
     "joint_divergence",
     "risk_bound",
-    "run_checks",
-    "severity",
     "vc_dimension",
 ]

@@ -21,19 +21,7 @@ MAX_ROWS_COMPARED = 1_000  # of each sample, for the classifiers
 
 @dataclass(frozen=True, eq=False)
 class CandidateScores:
-    """Scores of the candidates that could be selected, one row or entry per candidate.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from leavezero.diagnostics import CandidateScores
-    >>> scores = np.array([0.8, 0.9])
-    >>> candidates = CandidateScores(
-    ...     "accuracy", [{}, {}], scores, scores[:, None], scores[:, None], scores,
-    ...     np.full(2, np.nan), None, best=1, tied=(1,), bias_corrected=0.9, standard_error=0.01)
-    >>> candidates.best_score
-    0.9
-    """
+    """Scores of the candidates that could be selected, one row or entry per candidate."""
 
     metric: str
     params: Sequence[Params] = field(repr=False)
@@ -57,14 +45,7 @@ class CandidateScores:
 
 @dataclass(frozen=True)
 class PermutationScores:
-    """Validation scores of candidates fitted to permuted labels.
-
-    Examples
-    --------
-    >>> from leavezero.diagnostics import PermutationScores
-    >>> round(PermutationScores((0.9, 0.6), (0.5, 0.5)).largest, 3)
-    0.4
-    """
+    """Validation scores of candidates fitted to permuted labels."""
 
     scores: tuple[float, ...]  # on a validation set generated from the permuted data
     chances: tuple[float, ...]  # of the same predictions, with permuted validation labels
@@ -77,15 +58,7 @@ class PermutationScores:
 
 @dataclass(frozen=True, eq=False)
 class CheckInputs:
-    """Inputs of :func:`run_checks`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from leavezero.diagnostics import CheckInputs
-    >>> CheckInputs(np.zeros((4, 1)), np.array([0, 0, 1, 1]), np.array([0, 1]), None, None).n_train
-    4
-    """
+    """Inputs of :func:`run_checks`."""
 
     X: Table = field(repr=False)  # training rows
     y: AnyArray = field(repr=False)
@@ -99,16 +72,6 @@ class CheckInputs:
     labeled: Ints | None = field(default=None, repr=False)  # rows without a pseudo-label
     seed: int = 0
     permutation: PermutationScores | None = None  # if requested
-
-    def __post_init__(self) -> None:
-        if self.validation_set is None:
-            return
-        shape, shape_val = (tuple(np.shape(X)[1:]) for X in (self.X, self.validation_set.X))
-        if shape != shape_val:
-            raise ValueError(
-                "X and validation_set of CheckInputs must have rows of the same shape, got "
-                f"{shape} and {shape_val}."
-            )
 
     @property
     def n_train(self) -> int:

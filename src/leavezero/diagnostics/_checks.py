@@ -31,14 +31,14 @@ from leavezero.diagnostics._check_inputs import CheckInputs
 from leavezero.diagnostics._diagnostic_report import (
     CV_FINALISTS,
     OTHER_AUGMENTER,
+    THRESHOLDS,
     Check,
     DiagnosticReport,
     NotApplicableError,
     format_score,
     measured,
-    severity,
 )
-from leavezero.diagnostics._jensen_shannon import jensen_shannon_labels, random_rows
+from leavezero.diagnostics._jensen_shannon import divergence, random_rows
 from leavezero.diagnostics._risk_bound import risk_bound, vc_dimension
 
 MAX_DUPLICATES = 0.05  # share of rows
@@ -66,14 +66,14 @@ def check_label_distribution(inputs: CheckInputs) -> Check:
     if np.ndim(inputs.y) > 1:
         raise NotApplicableError("The target has several outputs.")
     p, q = inputs.target_proportions()
-    divergence = jensen_shannon_labels(p[None], q[None])
+    nats = divergence(p, q)
     # Expected value for two samples of the same distribution, to first order.
     expected = (len(p) - 1) / 8 * (1 / inputs.n_train + 1 / len(validation_set))
-    excess = max(0.0, divergence - expected)
+    excess = max(0.0, nats - expected)
     labels = "labels" if inputs.classes is not None else "targets (in ten bins)"
     message = (
         f"The Jensen-Shannon divergence between the {labels} of training data and validation set "
-        f"is {divergence:.4f} nats (0: same distribution, 0.69: no overlap)."
+        f"is {nats:.4f} nats (0: same distribution, 0.69: no overlap)."
     )
     return measured("LZ01", excess, message, _advice(inputs))
 
@@ -139,7 +139,7 @@ def check_stability(inputs: CheckInputs) -> Check:
     share = _share_first(candidates.resampled, candidates.best)
     by_replicate = _share_first(candidates.splits, candidates.best)
     n_tied = len(candidates.tied) - 1  # without the best
-    level = severity("LZ05", share)
+    level = THRESHOLDS["LZ05"].level(share)
     if n_tied > 0 and (level == "ok" or candidates.cross_validated):
         level = "note"  # a tie is information; after cross-validation there is nothing left to do
     others = {0: "no other candidate is", 1: "1 other candidate is"}
@@ -345,26 +345,7 @@ CHECKS: dict[str, Callable[[CheckInputs], Check]] = {
 
 
 def run_checks(inputs: CheckInputs, codes: Collection[str] | None = None) -> DiagnosticReport:
-    """Run the checks of a search.
-
-    Parameters
-    ----------
-    inputs : CheckInputs
-        The results of a search. Fitted searches have ``search.diagnose()``.
-    codes : collection of str or None, default=None
-        The codes of the checks to run; None for all.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from leavezero.augment import LabelInvariantMixup
-    >>> from leavezero.diagnostics import CheckInputs, run_checks
-    >>> X, y = np.random.default_rng(0).normal(size=(100, 12)), np.tile([0, 1], 50)
-    >>> mixup = LabelInvariantMixup().fit(X, y)
-    >>> inputs = CheckInputs(X, y, np.array([0, 1]), mixup.sample(500, 0), mixup)
-    >>> print(run_checks(inputs, ["LZ03"])["LZ03"].level)
-    warning
-    """
+    """Run the checks with these codes, all of them if None."""
     started = time.perf_counter()
     with warnings.catch_warnings():
         # The user cannot act on warnings of auxiliary models.

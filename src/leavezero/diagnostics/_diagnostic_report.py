@@ -77,14 +77,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Thresholds:
-    """Values from which on a check is a note or a warning (None: never).
-
-    Examples
-    --------
-    >>> from leavezero.diagnostics import Thresholds
-    >>> Thresholds(30, 10, low_is_bad=True).level(20)
-    'note'
-    """
+    """Values from which on a check is a note or a warning (None: never)."""
 
     note: float
     warning: float | None
@@ -113,28 +106,9 @@ THRESHOLDS = {
 }
 
 
-def severity(code: str, value: float) -> Level:
-    """Return the level of a measured value of the check with this code.
-
-    Parameters
-    ----------
-    code : str
-        Such as "LZ08".
-    value : float
-        The measured value.
-
-    Examples
-    --------
-    >>> from leavezero.diagnostics import severity
-    >>> severity("LZ08", 5), severity("LZ08", 50)
-    ('warning', 'ok')
-    """
-    return THRESHOLDS[code].level(value)
-
-
 def measured(code: str, value: float, message: str, advice: str) -> Check:
     """Return a check with the level of its value, and with advice unless it is ok."""
-    level = severity(code, value)
+    level = THRESHOLDS[code].level(value)
     return Check(code, level, message, value, None if level == "ok" else advice)
 
 
@@ -143,19 +117,7 @@ class NotApplicableError(Exception):
 
 
 def format_score(score: float) -> str:
-    """Format a score with four decimals, or with four digits if it is very small or large.
-
-    Parameters
-    ----------
-    score : float
-        Any number.
-
-    Examples
-    --------
-    >>> from leavezero.diagnostics import format_score
-    >>> format_score(0.98765), format_score(-1234567.8), format_score(0.0000123)
-    ('0.9877', '-1.235e+06', '1.23e-05')
-    """
+    """Format a score with four decimals, or with four digits if it is very small or large."""
     four_decimals = score == 0 or not math.isfinite(score) or 1e-3 <= abs(score) < 1e5
     return f"{score:.4f}" if four_decimals else f"{score:.4g}"
 

@@ -56,8 +56,8 @@ def jensen_shannon_labels(y: AnyArray, y_val: AnyArray) -> float:
 
     Parameters
     ----------
-    y, y_val : array of shape (n_rows,) or (n_rows, n_classes)
-        Labels, or class probabilities with the same columns in both.
+    y, y_val : array of shape (n_rows,)
+        Labels.
 
     Examples
     --------
@@ -68,16 +68,14 @@ def jensen_shannon_labels(y: AnyArray, y_val: AnyArray) -> float:
     0.693
     """
     first, second = np.asarray(y), np.asarray(y_val)
-    if len(first) == 0 or len(second) == 0 or first.shape[1:] != second.shape[1:]:
+    if first.ndim != 1 or second.ndim != 1 or not len(first) or not len(second):
         raise ValueError(
-            "y and y_val of jensen_shannon_labels must not be empty, and both must be labels or "
-            f"both class probabilities, got shapes {first.shape} and {second.shape}."
+            "y and y_val of jensen_shannon_labels must be one column and not empty, got shapes "
+            f"{first.shape} and {second.shape}."
         )
-    if first.ndim == 2:
-        return _divergence(first.mean(axis=0), second.mean(axis=0))
     classes, codes = np.unique(np.concatenate([first, second]), return_inverse=True)
     p, q = (np.bincount(part, minlength=len(classes)) for part in np.split(codes, [len(first)]))
-    return _divergence(p, q)
+    return divergence(p, q)
 
 
 def joint_divergence(
@@ -105,7 +103,7 @@ def joint_divergence(
     """
     p, q, inner = _check_classes(proportions, proportions_val, by_class, "joint_divergence")
     inner = np.where((p == 0) | (q == 0), 0.0, inner)
-    return min(LN2, _divergence(p, q) + float((p + q) / 2 @ inner))
+    return min(LN2, divergence(p, q) + float((p + q) / 2 @ inner))
 
 
 def corollary_divergence(
@@ -131,7 +129,7 @@ def corollary_divergence(
     0.4
     """
     p, q, inner = _check_classes(proportions, proportions_val, by_class, "corollary_divergence")
-    return float((np.sqrt((p + q) @ inner) + np.sqrt(_divergence(p, q))) ** 2)
+    return float((np.sqrt((p + q) @ inner) + np.sqrt(divergence(p, q))) ** 2)
 
 
 @dataclass(frozen=True)
@@ -289,7 +287,7 @@ def jensen_shannon_augmenter(
     return _classify_samples(features, is_train, np.concatenate(all_parts), root)
 
 
-def _divergence(p: AnyArray, q: AnyArray) -> float:
+def divergence(p: AnyArray, q: AnyArray) -> float:
     """Return the Jensen-Shannon divergence of two histograms."""
     # Rounding can make SciPy take the square root of a tiny negative number.
     with np.errstate(invalid="ignore"):

@@ -1,6 +1,6 @@
 """Evaluate candidates: one fit each, validation and LOO scores, bias correction, selection."""
 
-from leavezero.evaluation._bias_correction import combine, correct_scores
+from leavezero.evaluation._bias_correction import correct_scores
 from leavezero.evaluation._candidates import (
     ESTIMATOR,
     Candidate,
@@ -15,14 +15,12 @@ from leavezero.evaluation._evaluate import (
     Evaluation,
     Fold,
     JointTask,
-    LOOScores,
     ModelStore,
     Run,
     evaluate,
     fit_candidate,
     is_pairwise,
     loo_unsupported_reason,
-    score_loo,
 )
 from leavezero.evaluation._fold_scores import (
     FoldPlan,
@@ -30,24 +28,19 @@ from leavezero.evaluation._fold_scores import (
     make_folds,
 )
 from leavezero.evaluation._permutation_check import permutation_scores
-from leavezero.evaluation._replicates import Replicates, replicate_size, sample_replicates
-from leavezero.evaluation._results import Selected, select, split_scores
+from leavezero.evaluation._replicates import Replicates, sample_replicates
+from leavezero.evaluation._results import Selected, select
 from leavezero.evaluation._scoring import (
     SINGLE,
-    CachedPredictions,
     Metric,
-    MetricScores,
     Scoring,
     final_estimator,
     predict_in_blocks,
-    resolve_metric,
     resolve_scoring,
-    score_model,
 )
 from leavezero.evaluation._selection import (
     HighestScore,
     OneStandardError,
-    Ranking,
     Selection,
     SelectionRule,
     resolve_rule,
@@ -56,7 +49,6 @@ from leavezero.evaluation._selection import (
 __all__ = [
     "ESTIMATOR",
     "SINGLE",
-    "CachedPredictions",
     "Candidate",
     "CandidateFactory",
     "CandidateResult",
@@ -66,12 +58,9 @@ __all__ = [
     "FoldPlan",
     "HighestScore",
     "JointTask",
-    "LOOScores",
     "Metric",
-    "MetricScores",
     "ModelStore",
     "OneStandardError",
-    "Ranking",
     "Replicates",
     "Run",
     "Scoring",
@@ -81,7 +70,6 @@ __all__ = [
     "SingleRound",
     "Strategy",
     "Trial",
-    "combine",
     "correct_scores",
     "cross_validate_some",
     "evaluate",
@@ -92,14 +80,9 @@ __all__ = [
     "make_folds",
     "permutation_scores",
     "predict_in_blocks",
-    "replicate_size",
-    "resolve_metric",
     "resolve_rule",
     "resolve_scoring",
     "sample_replicates",
-    "score_loo",
-    "score_model",
     "search_identity",
     "select",
-    "split_scores",
 ]

@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from numbers import Number
 from typing import TYPE_CHECKING, Any, Protocol
 
-import joblib
 import numpy as np
 from sklearn.base import clone
 
 from leavezero._random import with_seed
 from leavezero._typing import Ints, Params
+from leavezero.joint_fit import value_digest
 
 if TYPE_CHECKING:
     from leavezero.evaluation._evaluate import CandidateResult
@@ -40,16 +40,7 @@ class Candidate:
 
 
 class CandidateFactory:
-    """Makes candidates from parameters; equal parameters give the same object.
-
-    Examples
-    --------
-    >>> from sklearn.svm import SVC
-    >>> factory = CandidateFactory("a search")
-    >>> first = factory.candidate(SVC(), {"C": 10})
-    >>> factory.candidate(SVC(), {"C": 10}) is first
-    True
-    """
+    """Makes candidates from parameters; equal parameters give the same object."""
 
     def __init__(self, owner: str) -> None:
         self._owner = owner
@@ -106,26 +97,20 @@ def _value_key(value: Any) -> tuple[int, Any, str]:
         return (0, value, type(value).__name__)
     if isinstance(value, str):
         return (1, value, "")
-    try:
-        return (2, joblib.hash(value), "")
-    except Exception:  # pickle raises anything; a value without a digest equals only itself
-        return (3, f"{value!r} {id(value)}", "")
+    digest = value_digest(value)
+    # A value without a digest equals only itself.
+    return (3, f"{value!r} {id(value)}", "") if digest is None else (2, digest, "")
 
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """A candidate to fit and score, and its row in ``cv_results_``.
-
-    A later trial with the same row replaces the earlier one.
-    """
+    """A candidate to fit and score, and its row in ``cv_results_``."""
 
     candidate: Candidate
     row: int
     training_rows: Ints | None = field(default=None, repr=False)  # None: all
     may_win: bool = True  # False: fitted with fewer resources than the returned model must have
     iteration: int = 0  # of successive halving
-    n_passes: int | None = None  # of partial_fit over the data; None: one call of fit
-    model: Any = field(default=None, repr=False)  # that the next pass continues
     columns: Mapping[str, Any] = field(default_factory=dict)  # further columns of cv_results_
     context: Any = field(default=None, repr=False)  # of scikit-learn's callbacks, if supported
 

@@ -92,11 +92,7 @@ def _encoded(result: "CandidateResult") -> dict[str, Any]:
         "train_scores": dict(result.train_scores),
         "fit_time": float(result.fit_time),
         "score_time": float(result.score_time),
-        "loo": {
-            "scores": _encoded_scores(result.loo.scores),
-            "method": result.loo.method,
-            "note": result.loo.note,
-        },
+        "loo": {**vars(result.loo), "scores": _encoded_scores(result.loo.scores)},
         "main_score": float(result.main_score),
         "error": result.error,
         "scoring_errors": dict(result.scoring_errors),
@@ -107,14 +103,14 @@ def _encoded(result: "CandidateResult") -> dict[str, Any]:
 def _decoded(payload: Mapping[str, Any], trial: Trial) -> "CandidateResult":
     from leavezero.evaluation._evaluate import CandidateResult, LOOScores
 
-    loo = payload["loo"]
+    loo = {**payload["loo"], "scores": _decoded_scores(payload["loo"]["scores"])}
     return CandidateResult(
         trial,
         _decoded_scores(payload["scores"]),
         payload["train_scores"],
         payload["fit_time"],
         payload["score_time"],
-        LOOScores(_decoded_scores(loo["scores"]), loo["method"], loo["note"]),
+        LOOScores(**loo),
         main_score=payload["main_score"],
         error=payload["error"],
         scoring_errors=payload["scoring_errors"],
@@ -123,15 +119,7 @@ def _decoded(payload: Mapping[str, Any], trial: Trial) -> "CandidateResult":
 
 
 def _encoded_scores(scores: Mapping[str, MetricScores]) -> dict[str, Any]:
-    return {
-        name: {
-            "replicates": one.replicates,
-            "per_row": one.per_row,
-            "predictions": one.predictions,
-            "variance": one.variance,
-        }
-        for name, one in scores.items()
-    }
+    return {name: dict(vars(one)) for name, one in scores.items()}
 
 
 def _decoded_scores(payload: Mapping[str, Any]) -> dict[str, MetricScores]:

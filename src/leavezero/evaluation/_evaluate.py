@@ -8,7 +8,7 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +45,8 @@ STORE_BYTES = 2**26  # pickled models in memory; further ones are stored on disk
 Fold = tuple[Ints, Ints]  # training rows and test rows
 
 _log = logging.getLogger("leavezero")
+
+KnownPredictions = Callable[[str], AnyArray | None]  # by method; None: the model predicts
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,11 +97,6 @@ class Run:
     def metric(self, name: str) -> Metric:
         """Return a metric; a callable that returns a dict has one entry for all its names."""
         return self.metrics.get(name) or self.metrics[SINGLE]
-
-    def __sizeof__(self) -> int:
-        """Return the approximate size in bytes; Dask scatters large objects once."""
-        tables = (self.X, self.y, self.replicates.rows.X)
-        return object.__sizeof__(self) + sum(8 * int(np.prod(np.shape(one))) for one in tables)
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,24 +157,10 @@ class Task:
 
 @dataclass(frozen=True)
 class JointTask:
-    """Candidates that were fitted in one task.
+    """Candidates that were fitted in one task."""
 
-    Parameters
-    ----------
-    candidates : tuple of int
-        Their rows in ``cv_results_``.
-    method : str or None
-        The joint-fit method that shared their work; None for a single plain fit.
-
-    Examples
-    --------
-    >>> from leavezero.evaluation import JointTask
-    >>> JointTask((0, 2), "boosting").candidates
-    (0, 2)
-    """
-
-    candidates: tuple[int, ...]
-    method: str | None = None
+    candidates: tuple[int, ...]  # their rows in ``cv_results_``
+    method: str | None = None  # the joint fit that shared their work; None for a single plain fit
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,23 +200,21 @@ def evaluate(
     try:
         while not stopped and not _is_spent(limits) and (trials := strategy.ask()):
             trials = [on_start(trial) for trial in trials]
-            finished: dict[int, CandidateResult] = {}
             planned = [Task((trial,)) for trial in trials]
             if not run.folds:
                 planned = plan_tasks(trials, run.seed)
             tasks += [_joint_task(task) for task in planned]
             for result in _round_results(run, planned, n_jobs, limits, checkpoint):
-                is_new_fit = result.trial.model is None and not result.from_checkpoint
-                n_fits += run.fits_per_trial * (is_new_fit and result.was_started)
+                is_new_fit = result.was_started and not result.from_checkpoint
+                n_fits += run.fits_per_trial * is_new_fit
                 models.add(result)
-                row = result.trial.row
-                finished[row], table[row] = result, replace(result, model=None)
+                table[result.trial.row] = replace(result, model=None)
                 stopped = on_result(result)
                 if stopped:
                     break
             if not stopped:
                 table = {r.trial.row: r for r in _with_scores(run, list(table.values()))}
-                strategy.tell([_with_model(table, finished[trial.row]) for trial in trials])
+                strategy.tell([table[trial.row] for trial in trials])
     except KeyboardInterrupt as caught:
         interrupt = caught
     results = sorted(_with_scores(run, list(table.values())), key=lambda r: r.trial.row)
@@ -249,10 +230,6 @@ def _with_scores(run: Run, results: list[CandidateResult]) -> list[CandidateResu
     ]
 
 
-def _with_model(table: Mapping[int, CandidateResult], result: CandidateResult) -> CandidateResult:
-    return replace(table[result.trial.row], model=result.model)
-
-
 def _is_spent(limits: Limits | None) -> bool:
     return limits is not None and limits.spent()
 
@@ -263,8 +240,7 @@ def plan_tasks(trials: Sequence[Trial], seed: int) -> list[Task]:
     methods: dict[Any, JointFit] = {}
     for at, trial in enumerate(sorted(trials, key=lambda trial: trial.candidate.key)):
         estimator = trial.candidate.make_estimator(seed)
-        is_whole_fit = trial.training_rows is None and trial.n_passes is None
-        is_plain = is_whole_fit and trial.context is None
+        is_plain = trial.training_rows is None and trial.context is None
         joint = find_joint_fit(estimator) if is_plain else None
         if joint is None or modifies_input(estimator):
             groups["single", at] = [(trial, 0)]
@@ -394,20 +370,26 @@ def _jointly_scored(
     ]
 
 
-def _joint_predictions(
-    run: Run, method: JointFit, fitted: JointlyFitted
-) -> Sequence[Mapping[str, AnyArray] | None]:
-    """Return the predictions on the validation set where the joint method has them."""
-    none = [None] * len(fitted.models)
+def _joint_predictions(run: Run, method: JointFit, fitted: JointlyFitted) -> list[KnownPredictions]:
+    """Return for each model a function of its predictions on the validation set by method."""
     width = 1 if run.replicates.classes is None else len(run.replicates.classes)
-    n_cells = len(fitted.models) * len(run.replicates.rows) * width
-    if not run.use_validation_set or n_cells > JOINT_CELLS:
-        return none
-    try:
-        return method.predict(fitted, run.replicates.rows.X) or none
-    except Exception:  # the model that cannot predict is reported when it is scored alone
-        _log.debug("Joint predictions of %s failed.", method.name, exc_info=True)
-        return none
+    is_large = len(fitted.models) * len(run.replicates.rows) * width > JOINT_CELLS
+
+    @cache
+    def compute(name: str) -> Sequence[AnyArray | None]:
+        none = [None] * len(fitted.models)
+        if is_large or not hasattr(fitted.models[0], name):
+            return none
+        try:
+            return method.predict(fitted, run.replicates.rows.X, name) or none
+        except Exception:  # the model that cannot predict is reported when it is scored alone
+            _log.debug("Joint predictions of %s failed.", method.name, exc_info=True)
+            return none
+
+    def predictions(at: int, name: str) -> AnyArray | None:
+        return compute(name)[at]
+
+    return [partial(predictions, at) for at in range(len(fitted.models))]
 
 
 def _joint_loo(run: Run, task: Task, models: list[Any]) -> Sequence[LOOPredictions | None]:
@@ -431,7 +413,7 @@ def _evaluate_trial(run: Run, trial: Trial) -> CandidateResult:
         return _evaluate_on_folds(run, trial)
     started = time.perf_counter()
     try:
-        model = _fit_trial(run, trial)
+        model = fit_candidate(run, trial.candidate, trial.training_rows, trial.context)
     except Exception:
         if run.error_score == "raise":
             raise
@@ -508,20 +490,6 @@ def _take(X: Table, rows: Ints, columns: Ints | None) -> Table:
     return taken.iloc[:, columns] if is_pandas(taken) else taken[:, columns]
 
 
-def _fit_trial(run: Run, trial: Trial) -> Any:
-    if trial.n_passes is None:
-        return fit_candidate(run, trial.candidate, trial.training_rows, trial.context)
-    X, y, params = _training_data(run, trial.candidate, trial.training_rows)
-    model = trial.model
-    if model is None:
-        model = trial.candidate.make_estimator(run.seed)
-        if run.replicates.classes is not None:
-            params["classes"] = run.replicates.classes
-    X, y = copied_if_modified(model, X, y)
-    model.partial_fit(X, y, **params)
-    return model
-
-
 def fit_candidate(
     run: Run, candidate: Candidate, rows: Ints | None = None, context: Any = None
 ) -> Any:
@@ -533,7 +501,7 @@ def fit_candidate(
     model = candidate.make_estimator(run.seed)
     X, y = copied_if_modified(model, X, y)
     targets = () if y is None else (y,)
-    if context is None and getattr(model, "_skl_callbacks", None):
+    if context is None and hasattr(model, "set_callbacks"):
         model.set_callbacks()
     with nullcontext() if context is None else context.propagate_callback_context(model):
         model.fit(X, *targets, **params)
@@ -589,7 +557,7 @@ def _scored(
     trial: Trial,
     model: Any,
     fit_time: float,
-    known: Mapping[str, AnyArray] | None = None,
+    known: KnownPredictions = lambda method: None,
     loo_predictions: LOOPredictions | None = None,
     shared_time: float = 0.0,
 ) -> CandidateResult:
@@ -624,7 +592,7 @@ def score_on(
     model: Any,
     replicates: Replicates,
     metrics: Mapping[str, Metric],
-    known: Mapping[str, AnyArray] | None = None,
+    known: KnownPredictions = lambda method: None,
 ) -> tuple[dict[str, MetricScores], dict[str, str]]:
     """Return the scores by each metric, and the tracebacks of those that failed."""
     scores: dict[str, MetricScores] = {}
@@ -688,18 +656,12 @@ def score_loo(
             return LOOScores(note=f"the leave-one-out method {method.name} failed: {error}")
     if predictions.unreliable is not None:
         return LOOScores(method=predictions.method, note=predictions.unreliable)
-    rows = _predicted_rows(predictions, len(y))
+    rows, mask = predictions.rows, predictions.has_prediction
+    if rows is None:  # the training row of each prediction
+        rows = np.arange(len(y)) if mask is None else np.flatnonzero(mask)
     if len(rows) == 0:
         return LOOScores(method=predictions.method, note="no row has a prediction")
     return _loo_scores(model, predictions, rows, X, y, metrics, classes)
-
-
-def _predicted_rows(predictions: LOOPredictions, n_rows: int) -> Ints:
-    """Return the training row of each prediction."""
-    if predictions.rows is not None:
-        return predictions.rows
-    mask = predictions.has_prediction
-    return np.arange(n_rows) if mask is None else np.flatnonzero(mask)
 
 
 def _loo_scores(
@@ -771,7 +733,7 @@ class ModelStore:
     def add(self, result: CandidateResult) -> None:
         """Store the model of a result, if it may be needed."""
         trial, model = result.trial, result.model
-        if self._keep == "none" or model is None or not (trial.may_win or trial.n_passes is None):
+        if self._keep == "none" or model is None:
             return
         entry = (model, result.provisional)
         if self._keep == "best":

@@ -178,7 +178,7 @@ def cross_validate_some(
 
 def _can_be_cross_validated(result: CandidateResult) -> bool:
     trial = result.trial
-    is_whole_fit = trial.training_rows is None and trial.n_passes is None and trial.may_win
+    is_whole_fit = trial.training_rows is None and trial.may_win
     return is_whole_fit and bool(np.isfinite(result.main_score))
 
 

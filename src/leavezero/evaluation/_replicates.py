@@ -53,16 +53,12 @@ class Replicates:
 
     def replicate_means(self, values: Floats, weights: Floats | None) -> Floats:
         """Return the mean of per-row values in each replicate, averaged over its components."""
-        return np.array(
-            [
-                np.mean([np.average(values[b], weights=_at(weights, b)) for b in blocks])
-                for blocks in self.blocks
-            ]
-        )
 
+        def mean(rows: Ints) -> float:
+            own = None if weights is None else weights[rows]
+            return float(np.average(values[rows], weights=own))
 
-def _at(weights: Floats | None, rows: Ints) -> Floats | None:
-    return None if weights is None else weights[rows]
+        return np.array([np.mean([mean(rows) for rows in blocks]) for blocks in self.blocks])
 
 
 def sample_replicates(
@@ -111,17 +107,7 @@ def sample_replicates(
 def replicate_size(
     validation_size: float | str, n_replicates: int, n_samples: int, owner: str, n_columns: int = 1
 ) -> int:
-    """Return the number of rows of one replicate.
-
-    Examples
-    --------
-    >>> replicate_size("auto", 10, 150, "a search"), replicate_size("auto", 10, 10**6, "a search")
-    (150, 1000)
-    >>> replicate_size("auto", 10, 300, "a search", n_columns=20_000)
-    30
-    >>> replicate_size(0.5, 10, 150, "a search")
-    75
-    """
+    """Return the number of rows of one replicate."""
     if not _is(n_replicates, Integral) or n_replicates < 1:
         raise ValueError(f"n_replicates of {owner} must be a positive int, got {n_replicates!r}.")
     if isinstance(validation_size, str) and validation_size == "auto":

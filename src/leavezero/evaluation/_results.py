@@ -168,14 +168,7 @@ def metric_names(results: Sequence[CandidateResult]) -> list[str]:
 
 
 def ranks(scores: Floats) -> Ints:
-    """Return 1 for the highest score; ties share the better rank, NaN comes last.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> ranks(np.array([0.5, np.nan, 0.9, 0.5]))
-    array([2, 4, 1, 2], dtype=int32)
-    """
+    """Return 1 for the highest score; ties share the better rank, NaN comes last."""
     comparable = [-np.inf if np.isnan(score) else rounded(score) for score in scores]
     return rankdata(-np.array(comparable), method="min").astype(np.int32)
 
@@ -213,9 +206,8 @@ def _selectable_rows(results: Sequence[CandidateResult]) -> list[int]:
     able = [row for row in scored if results[row].trial.may_win]
     if able:
         return able
-    whole = [row for row in scored if results[row].trial.n_passes is None]
-    last = max((results[row].trial.iteration for row in whole), default=0)
-    return [row for row in whole if results[row].trial.iteration == last]
+    last = max((results[row].trial.iteration for row in scored), default=0)
+    return [row for row in scored if results[row].trial.iteration == last]
 
 
 def _ranking(run: Run, results: Sequence[CandidateResult], shifts: Floats) -> Ranking:
@@ -231,35 +223,20 @@ def _ranking(run: Run, results: Sequence[CandidateResult], shifts: Floats) -> Ra
 
 
 def _row_scores(run: Run, scores: Sequence[MetricScores], shifts: Floats, name: str) -> RowScores:
-    return split_scores(
-        run.replicates, scores, shifts, run.metric(name), run.n_labeled, run.kept_rows
-    )
-
-
-def split_scores(
-    replicates: Replicates,
-    scores: Sequence[MetricScores],
-    shifts: Floats,
-    metric: Metric,
-    n_training_rows: int,
-    kept_rows: Ints | None = None,
-) -> RowScores:
     """Return the scores of models by row, or by replicate if the score is no mean over rows."""
-    rows = replicates.rows
-    n_training_rows = len(rows) if replicates.fixed else n_training_rows
+    replicates, rows, fixed = run.replicates, run.replicates.rows, run.replicates.fixed
+    n_training_rows = len(rows) if fixed else run.n_labeled
     per_row = [one.per_row for one in scores]
     if any(values is None for values in per_row):
         values = np.array([one.replicates for one in scores])
         n_units = values.shape[1]
         weights, size = np.full(n_units, 1 / n_units), len(rows) // n_units
-        return RowScores(values, weights, shifts, n_training_rows, size, fixed=replicates.fixed)
-    weights, source_rows = _row_shares(replicates, metric), rows.source_rows
-    if kept_rows is not None:
-        weights = weights[kept_rows] / weights[kept_rows].sum()
-        source_rows = None if source_rows is None else source_rows[kept_rows]
-    return RowScores(
-        np.array(per_row), weights, shifts, n_training_rows, 1, source_rows, replicates.fixed
-    )
+        return RowScores(values, weights, shifts, n_training_rows, size, fixed=fixed)
+    weights, source_rows = _row_shares(replicates, run.metric(name)), rows.source_rows
+    if run.kept_rows is not None:
+        weights = weights[run.kept_rows] / weights[run.kept_rows].sum()
+        source_rows = None if source_rows is None else source_rows[run.kept_rows]
+    return RowScores(np.array(per_row), weights, shifts, n_training_rows, 1, source_rows, fixed)
 
 
 def _row_shares(replicates: Replicates, metric: Metric) -> Floats:

@@ -120,13 +120,7 @@ class Scoring:
 
 
 def resolve_scoring(scoring: Any, owner: str) -> Scoring:
-    """Return the metrics named by ``scoring``: None, a name, a callable, a list or a dict.
-
-    Examples
-    --------
-    >>> list(resolve_scoring(["accuracy", "roc_auc"], "a search").metrics)
-    ['accuracy', 'roc_auc']
-    """
+    """Return the metrics named by ``scoring``: None, a name, a callable, a list or a dict."""
     if isinstance(scoring, list | tuple | set):
         names = sorted(scoring) if isinstance(scoring, set) else list(scoring)
         if not names or len(set(names)) < len(names) or not all(isinstance(n, str) for n in names):
@@ -205,13 +199,13 @@ class CachedPredictions:
         self,
         model: Any,
         X: Table,
-        known: Mapping[str, AnyArray] | None = None,
+        known: Callable[[str], AnyArray | None] = lambda method: None,
         classes: AnyArray | None = None,
     ) -> None:
         self.model = model
         self.computed: dict[str, AnyArray] = {}  # by method
         self._X = X
-        self._known = {} if known is None else known
+        self._known = known  # predictions of a method, if they were computed elsewhere
         self._classes = classes
 
     def __getattr__(self, name: str) -> Any:
@@ -233,7 +227,7 @@ class CachedPredictions:
     def all_rows(self, method: str) -> AnyArray:
         """Return the predictions of one method for all rows."""
         if method not in self.computed:
-            values = self._known.get(method)
+            values = self._known(method)
             if values is None:
                 values = predict_in_blocks(getattr(self.model, method), self._X)
             self.computed[method] = self._expanded(method, values)
@@ -243,7 +237,11 @@ class CachedPredictions:
         if method != "predict_proba" or self._classes is None:
             return values
         trained = getattr(self.model, "classes_", self._classes)
-        return _expand_classes(values, trained, self._classes)
+        if len(trained) == len(self._classes):
+            return values
+        expanded = np.zeros((len(values), len(self._classes)))
+        expanded[:, np.searchsorted(self._classes, trained)] = values
+        return expanded
 
 
 class LOOCache(CachedPredictions):
@@ -252,7 +250,7 @@ class LOOCache(CachedPredictions):
     def __init__(
         self, model: Any, predictions: Mapping[str, AnyArray], classes: AnyArray | None = None
     ) -> None:
-        super().__init__(model, None, predictions, classes)
+        super().__init__(model, None, predictions.get, classes)
         self.computed = {name: self._expanded(name, predictions[name]) for name in predictions}
 
     def __getattr__(self, name: str) -> Any:
@@ -300,15 +298,6 @@ class ScoredModel:
         return method
 
 
-def _expand_classes(probabilities: Any, trained: AnyArray, classes: AnyArray) -> Any:
-    """Return a column for each class from the columns of the trained ones."""
-    if len(trained) == len(classes):
-        return probabilities
-    expanded = np.zeros((len(probabilities), len(classes)))
-    expanded[:, np.searchsorted(classes, trained)] = probabilities
-    return expanded
-
-
 def predict_in_blocks(method: Any, X: Table) -> Any:
     """Return a bound method's predictions for all rows, in blocks of bounded memory."""
     shape: tuple[int, ...] = getattr(X, "shape", (0,))
@@ -323,14 +312,7 @@ def predict_in_blocks(method: Any, X: Table) -> Any:
 
 
 def modifies_input(model: Any) -> bool:
-    """Return True if a parameter such as ``copy_X=False`` allows the model to change its input.
-
-    Examples
-    --------
-    >>> from sklearn.linear_model import Ridge
-    >>> modifies_input(Ridge(copy_X=False)), modifies_input(Ridge())
-    (True, False)
-    """
+    """Return True if a parameter such as ``copy_X=False`` allows the model to change its input."""
     if isinstance(model, list | tuple):  # steps of a pipeline
         return any(modifies_input(part) for part in model)
     if not hasattr(model, "get_params"):
@@ -451,13 +433,7 @@ def common_metric(run: "Run", results: "Sequence[CandidateResult]", name: str) -
 
 
 def rounded(score: float) -> float:
-    """Return a score with 12 digits, so that equal proportions tie.
-
-    Examples
-    --------
-    >>> rounded(0.1 + 0.2) == rounded(0.3)
-    True
-    """
+    """Return a score with 12 digits, so that equal proportions tie."""
     return float(f"{score:.12g}")
 
 

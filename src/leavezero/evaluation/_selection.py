@@ -1,7 +1,7 @@
 """Which candidate is selected, how clearly, and the resampling behind the intervals."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from numbers import Real
 from typing import Any, Literal, Protocol
@@ -23,36 +23,16 @@ CHUNK_CELLS = 2**18
 ResampledUnits = Literal["training rows", "validation rows", "generated rows"]
 
 # The direction that makes a model simpler, by the last part of a parameter's name.
-SIMPLER: dict[str, str] = {
-    "C": "low",
-    "alpha": "high",
-    "ccp_alpha": "high",
-    "degree": "low",
-    "epsilon": "high",
-    "gamma": "low",
-    "hidden_layer_sizes": "low",
-    "k": "low",
-    "l2_regularization": "high",
-    "learning_rate": "low",
-    "max_depth": "low",
-    "max_features": "low",
-    "max_iter": "low",
-    "max_leaf_nodes": "low",
-    "min_child_samples": "high",
-    "min_child_weight": "high",
-    "min_impurity_decrease": "high",
-    "min_samples_leaf": "high",
-    "min_samples_split": "high",
-    "n_components": "low",
-    "n_estimators": "low",
-    "n_neighbors": "high",
-    "num_leaves": "low",
-    "radius": "high",
-    "reg_alpha": "high",
-    "reg_lambda": "high",
-    "reg_param": "high",
-    "var_smoothing": "high",
-}
+_LOW = """
+    C degree gamma hidden_layer_sizes k learning_rate max_depth max_features max_iter
+    max_leaf_nodes n_components n_estimators num_leaves
+"""
+_HIGH = """
+    alpha ccp_alpha epsilon l2_regularization min_child_samples min_child_weight
+    min_impurity_decrease min_samples_leaf min_samples_split n_neighbors radius reg_alpha
+    reg_lambda reg_param var_smoothing
+"""
+SIMPLER = dict.fromkeys(_LOW.split(), "low") | dict.fromkeys(_HIGH.split(), "high")
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,10 +71,6 @@ class Resamples:
         """Return the scores of some candidates."""
         return Resamples(self.drawn[rows], self.left_out[rows])
 
-    def shifted(self, by: Floats) -> "Resamples":
-        """Return the scores with a shift added to each candidate."""
-        return Resamples(self.drawn + by[:, None], self.left_out + by[:, None])
-
     def interval(self) -> tuple[Floats, Floats]:
         """Return the ends of the 95 % interval of each candidate."""
         low, high = np.quantile(self.drawn, _TAILS, axis=1)
@@ -131,7 +107,10 @@ def resample(scores: RowScores, root: np.random.SeedSequence) -> Resamples:
         source = list(np.ascontiguousarray(scores.source_rows.T))
     weighted = _weighted_units(scores, rng)
     n_units = weighted.shape[1]
-    n_drawn = n_units if source is None else _n_source_rows(scores)
+    n_drawn = n_units
+    if scores.source_rows is not None:
+        # With unlabeled rows, source rows may exceed the number of labeled ones.
+        n_drawn = max(scores.n_training_rows, int(scores.source_rows.max(initial=-1)) + 1)
     means = np.empty((len(scores.values), N_RESAMPLES, 2))
     size = max(1, min(N_RESAMPLES, CHUNK_CELLS // max(1, n_units)))
     for start in range(0, N_RESAMPLES, size):
@@ -155,12 +134,6 @@ def _weighted_units(scores: RowScores, rng: np.random.Generator) -> Floats:
     bundle = rng.permutation(len(weights)) % MAX_UNITS
     sums = [np.bincount(bundle, row * weights, MAX_UNITS) for row in values]
     return np.stack([*sums, np.bincount(bundle, weights, MAX_UNITS)])
-
-
-def _n_source_rows(scores: RowScores) -> int:
-    assert scores.source_rows is not None
-    # With unlabeled rows, source rows may exceed the number of labeled ones.
-    return max(scores.n_training_rows, int(scores.source_rows.max(initial=-1)) + 1)
 
 
 def _unit_counts(counts: Ints, source: Sequence[Ints] | None) -> tuple[Ints, Bools]:
@@ -214,27 +187,6 @@ class Ranking:
     def first_of(self, rows: Any) -> int:
         """Return the first of some candidates in canonical order."""
         return int(min(rows, key=lambda row: self.keys[row]))
-
-    def subset(self, rows: Sequence[int], scores: Floats) -> "Ranking":
-        """Return the ranking of some candidates with other scores."""
-        units = self.row_scores
-        return Ranking(
-            scores,
-            self.replicates[rows],
-            [self.params[row] for row in rows],
-            [self.keys[row] for row in rows],
-            replace(units, values=units.values[rows], shift=units.shift[rows]),
-        )
-
-    def shifted(self, by: Floats) -> "Ranking":
-        """Return the ranking with a shift added to each candidate's score."""
-        units = replace(self.row_scores, shift=self.row_scores.shift + by)
-        return replace(
-            self,
-            scores=self.scores + by,
-            replicates=self.replicates + by[:, None],
-            row_scores=units,
-        )
 
     def within(self, distance: Floats | float) -> list[int]:
         """Return the candidates at most this much below the best, best first."""
@@ -324,7 +276,8 @@ class OneStandardError(BaseEstimator):
             return np.array([self.simpler(params) for params in ranking.params], dtype=float)
         directions = SIMPLER if self.simpler is None else self.simpler
         names = sorted({name for params in ranking.params for name in params})
-        known = {name: _direction(name, directions) for name in names}
+        last = {name: name.rpartition("__")[2] for name in names}
+        known = {name: directions.get(name, directions.get(last[name])) for name in names}
         positions = [
             _relative_position([params.get(name, np.nan) for params in ranking.params], direction)
             for name, direction in known.items()
@@ -455,10 +408,6 @@ def describe_selection(
 def _best_of(ranking: Ranking, rows: Any) -> int:
     highest = np.max(ranking.scores[rows])
     return ranking.first_of([row for row in rows if ranking.scores[row] == highest])
-
-
-def _direction(name: str, directions: Mapping[str, str]) -> str | None:
-    return directions.get(name, directions.get(name.rpartition("__")[2]))
 
 
 def _relative_position(values: Sequence[Any], direction: str) -> Floats:

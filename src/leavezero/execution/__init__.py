@@ -2,7 +2,6 @@
 
 from leavezero.execution._checkpoint import (
     Checkpoint,
-    CheckpointSummary,
     OpenCheckpoint,
     summarize_checkpoint,
 )
@@ -12,7 +11,6 @@ from leavezero.execution._run_tasks import run_tasks
 
 __all__ = [
     "Checkpoint",
-    "CheckpointSummary",
     "Limits",
     "OpenCheckpoint",
     "TaskEnded",

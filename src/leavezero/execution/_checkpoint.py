@@ -29,23 +29,10 @@ _TABLES = (
     "CREATE TABLE results (id INTEGER PRIMARY KEY, key BLOB, body BLOB, arrays BLOB, digest BLOB)",
 )
 _INVALID = (ArithmeticError, EOFError, LookupError, MemoryError, RecursionError, TypeError)
-_ERRORS = (
-    (
-        (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED),
-        errno.EAGAIN,
-        "Another process uses the checkpoint. Wait until it has finished, or use another file",
-    ),
-    (
-        (sqlite3.SQLITE_FULL,),
-        errno.ENOSPC,
-        "The disk is full. Saved results are safe: free space and repeat the call",
-    ),
-    (
-        (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM),
-        errno.EACCES,
-        "The checkpoint cannot be written. It must be in a folder that can be written",
-    ),
-    ((sqlite3.SQLITE_IOERR,), errno.EIO, "The checkpoint cannot be read or written: {error}"),
+_BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+_NO_ACCESS = (
+    *(sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR),
+    *(sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY),
 )
 
 
@@ -183,8 +170,6 @@ def summarize_checkpoint(path: str | PathLike[str]) -> CheckpointSummary:
 
 def _create_file(path: str, owner: str) -> None:
     """Create the file if there is none, readable only for its owner."""
-    if "\0" in path:
-        raise ValueError(f"The checkpoint of {owner} has a null character in its name: {path!r}.")
     try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     except FileExistsError:
@@ -205,9 +190,7 @@ def _connect(path: str, mode: str) -> sqlite3.Connection:
         isolation_level=None,
         check_same_thread=False,
     )
-    # The file may be damaged, or come from somebody else.
-    connection.execute("PRAGMA trusted_schema = OFF")
-    connection.execute("PRAGMA cell_size_check = ON")
+    connection.execute("PRAGMA trusted_schema = OFF")  # the file may come from somebody else
     connection.text_factory = bytes
     return connection
 
@@ -338,9 +321,12 @@ def _clear_errors(path: str) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
-        for codes, number, text in _ERRORS:
-            if code in codes:  # the number determines the subclass of OSError
-                raise OSError(number, text.format(error=error), path) from error
+        if code in _BUSY:
+            text = "Another process uses the checkpoint. Wait until it has finished"
+            raise BlockingIOError(errno.EAGAIN, text, path) from error
+        if code in _NO_ACCESS:
+            text = f"The checkpoint cannot be read or written ({error}). Saved results are safe"
+            raise OSError(errno.EIO, text, path) from error
         raise ValueError(_damaged(path, str(error))) from error
 
 

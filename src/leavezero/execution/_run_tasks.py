@@ -34,27 +34,15 @@ def run_tasks(
 ) -> Iterator[tuple[int, Any]]:
     """Yield (index of task, ``function(shared, task)``) as tasks finish.
 
-    Tasks begin in the given order. An exception of the function ends all tasks and is raised here.
-    Without limits joblib runs them on its active backend; if a worker is lost, its unfinished tasks
-    are started again, with at most three attempts in all. With limits they run in processes of this
-    machine, whatever ``n_jobs`` is; no process and no file is left when the iterator is exhausted
-    or closed. Use ``contextlib.closing``: otherwise an exception in the caller's loop leaves it
-    open as long as its traceback exists.
-
-    Parameters
-    ----------
-    function : callable with the arguments ``shared`` and one task
-    shared : object
-        Sent once to each worker, or mapped. Tasks must not write to it.
-    tasks : iterable
-    n_jobs : int or None, as in joblib
-    limits : Limits or None
-        A task that exceeds a limit, or whose process died twice, has a `TaskEnded` as its result;
-        so have all tasks that are not finished when the time budget is spent.
-    one_by_one : bool
-        If True, joblib does not batch short tasks, so that each result is returned at once.
-    timeout_factor : callable or None
-        Returns the number by which ``limits.timeout`` is multiplied for a task; None: 1.
+    Tasks begin in the given order and must not write to ``shared``. An exception of the function
+    ends all tasks and is raised here. Without limits joblib runs them on its active backend, short
+    ones in batches unless ``one_by_one``; if a worker is lost, its unfinished tasks are started
+    again, with at most three attempts in all. With limits they run in processes of this machine,
+    whatever ``n_jobs`` is; no process and no file is left when the iterator is exhausted or closed.
+    Use ``contextlib.closing``: otherwise an exception in the caller's loop leaves it open as long
+    as its traceback exists. A task that exceeds a limit, or whose process died twice, has a
+    `TaskEnded` as its result; so have all tasks that are not finished when the time budget is
+    spent. ``limits.timeout`` is multiplied by the ``timeout_factor`` of a task.
     """
     if limits is None or not limits.any:
         return _run_with_joblib(function, shared, list(tasks), n_jobs, 1 if one_by_one else "auto")

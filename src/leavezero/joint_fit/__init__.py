@@ -1,12 +1,11 @@
 """Work that candidates of a search share."""
 
 from leavezero.joint_fit._ensemble_prefix import FORESTS, member_values
-from leavezero.joint_fit._joint_fit import JointFit, JointlyFitted, params_key
+from leavezero.joint_fit._joint_fit import JointFit, JointlyFitted, params_key, value_digest
 from leavezero.joint_fit._joint_methods import find_joint_fit
 from leavezero.joint_fit._pipeline_prefix import transform_before_last
 from leavezero.joint_fit._shared_kernel import (
     pair_coefs,
-    ridge_kernel,
     svm_decision_values,
     svm_gamma,
     svm_labels,
@@ -22,9 +21,9 @@ __all__ = [
     "member_values",
     "pair_coefs",
     "params_key",
-    "ridge_kernel",
     "svm_decision_values",
     "svm_gamma",
     "svm_labels",
     "transform_before_last",
+    "value_digest",
 ]

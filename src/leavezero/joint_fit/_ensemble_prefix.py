@@ -4,8 +4,7 @@ Given a seed, an ensemble of k members is the first k members of any larger one,
 stopping: the iteration at which a fit stops does not depend on how many were allowed.
 """
 
-from collections.abc import Hashable, Mapping
-from functools import cache
+from collections.abc import Hashable
 from itertools import islice
 from typing import Any
 
@@ -29,15 +28,13 @@ from sklearn.utils import check_array
 
 from leavezero._typing import AnyArray, Floats, Table
 from leavezero.joint_fit._joint_fit import (
-    PREDICTION_METHODS,
     JointFit,
     JointlyFitted,
+    Predictions,
     copy_fitted_attributes,
     fit_plainly,
     is_count,
     is_seed,
-    lazy_predictions,
-    lazy_predictions_in_blocks,
     params_key,
     predict_in_blocks,
 )
@@ -100,34 +97,32 @@ class EnsemblePrefix(JointFit):
                 _copy_first_members(largest, estimator)
         return JointlyFitted(estimators, shared=largest)
 
-    def predict(self, fitted: JointlyFitted, X: Table) -> list[Mapping[str, AnyArray]] | None:
+    def predict(self, fitted: JointlyFitted, X: Table, method: str) -> Predictions | None:
         """Return predictions from one pass through the members of the largest ensemble."""
         largest = fitted.shared
         sizes = [len(model.estimators_) for model in fitted.models]
         if type(largest) is AdaBoostClassifier:
-            return staged_predictions(largest, sizes, X)
+            return staged_predictions(largest, sizes, X, method)
         # GradientBoosting passes through all trees at once in compiled code, and AdaBoostRegressor
         # takes a median over all members for each size: neither is faster by stages.
         if type(largest) in BOOSTING or getattr(largest, "n_outputs_", 1) > 1:
             return None
-
-        @cache
-        def averages() -> list[AnyArray]:
-            return predict_in_blocks(lambda rows: _averages(largest, sizes, rows), X)
-
-        def labels() -> list[AnyArray]:
-            return [largest.classes_.take(average.argmax(axis=1)) for average in averages()]
-
-        if not hasattr(largest, "classes_"):
-            return lazy_predictions(len(sizes), {"predict": averages})
-        return lazy_predictions(len(sizes), {"predict": labels, "predict_proba": averages})
+        if method not in ("predict", "predict_proba"):
+            return None
+        averages = predict_in_blocks(lambda rows: _averages(largest, sizes, rows), X)
+        if method == "predict_proba" or not hasattr(largest, "classes_"):
+            return averages
+        return [largest.classes_.take(average.argmax(axis=1)) for average in averages]
 
 
-def staged_predictions(model: Any, sizes: list[int], X: Table) -> list[Mapping[str, AnyArray]]:
+def staged_predictions(model: Any, sizes: list[int], X: Table, method: str) -> Predictions | None:
     """Return the predictions of the first members of a boosted model, for each number of them."""
+    staged = getattr(model, f"staged_{method}", None)
+    if staged is None:
+        return None
 
-    def predict_block(method: str, rows: Table) -> list[AnyArray]:
-        stages = islice(getattr(model, f"staged_{method}")(rows), max(sizes))
+    def predict_block(rows: Table) -> list[AnyArray]:
+        stages = islice(staged(rows), max(sizes))
         found = {
             size: np.array(values)  # the next stage may update the array
             for size, values in enumerate(stages, start=1)
@@ -135,8 +130,7 @@ def staged_predictions(model: Any, sizes: list[int], X: Table) -> list[Mapping[s
         }
         return [found[size] for size in sizes]
 
-    available = [method for method in PREDICTION_METHODS if hasattr(model, f"staged_{method}")]
-    return lazy_predictions_in_blocks(len(sizes), available, predict_block, X)
+    return predict_in_blocks(predict_block, X)
 
 
 def _copy_first_members(largest: Any, estimator: Any) -> None:
@@ -220,9 +214,10 @@ class HistBoosting(JointFit):
         provisional = tuple(isinstance(model, FirstIterations) for model in models)
         return JointlyFitted(models, shared=largest, provisional=provisional)
 
-    def predict(self, fitted: JointlyFitted, X: Table) -> list[Mapping[str, AnyArray]]:
+    def predict(self, fitted: JointlyFitted, X: Table, method: str) -> Predictions | None:
         """Return predictions from one pass through the iterations of the largest model."""
-        return staged_predictions(fitted.shared, [model.n_iter_ for model in fitted.models], X)
+        sizes = [model.n_iter_ for model in fitted.models]
+        return staged_predictions(fitted.shared, sizes, X, method)
 
 
 class FirstIterations(BaseEstimator):

@@ -1,9 +1,8 @@
 """The interface of joint fits, and the helpers that its implementations share."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
 from typing import Any
 
 import joblib
@@ -17,7 +16,7 @@ BLOCK_CELLS = 2**23  # float64 values of a block of rows: 64 MiB
 # Blocks are multiples of the 256 rows that scikit-learn's distance computations take at a time,
 # so that distances are rounded as in one call with all rows.
 BLOCK_STEP = 256
-PREDICTION_METHODS = ("predict", "predict_proba", "decision_function")
+Predictions = Sequence[AnyArray | None]  # one per model
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,11 +72,10 @@ class JointFit(ABC):
         """
         return JointlyFitted([fit_plainly(one, X, y, sample_weight) for one in estimators])
 
-    def predict(self, fitted: JointlyFitted, X: Table) -> list[Mapping[str, AnyArray]] | None:
-        """Return the predictions of each model by method; None if it saves nothing.
+    def predict(self, fitted: JointlyFitted, X: Table, method: str) -> Predictions | None:
+        """Return the predictions of each model by a method that they have.
 
-        A mapping computes its values when they are accessed. Methods that a mapping does not
-        contain are left to the model itself.
+        None stands for what is left to the model itself.
         """
         return None
 
@@ -155,45 +153,3 @@ def predict_in_blocks(
     if len(parts) == 1:
         return list(parts[0])
     return [np.concatenate(part) for part in zip(*parts, strict=True)]
-
-
-class LazyPredictions(Mapping[str, AnyArray]):
-    """The predictions of one of several models by method, computed when they are accessed."""
-
-    def __init__(self, index: int, methods: Mapping[str, Callable[[], Sequence[AnyArray]]]) -> None:
-        self._index, self._methods = index, methods
-
-    def __getitem__(self, method: str) -> AnyArray:
-        return self._methods[method]()[self._index]
-
-    def __contains__(self, method: object) -> bool:
-        return method in self._methods  # the default of Mapping would compute the value
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._methods)
-
-    def __len__(self) -> int:
-        return len(self._methods)
-
-
-def lazy_predictions(
-    n_models: int, methods: Mapping[str, Callable[[], Sequence[AnyArray]]]
-) -> list[Mapping[str, AnyArray]]:
-    """Return a mapping per model, from functions that compute a method for all models at once."""
-    cached = {name: cache(compute) for name, compute in methods.items()}
-    return [LazyPredictions(index, cached) for index in range(n_models)]
-
-
-def lazy_predictions_in_blocks(
-    n_models: int,
-    methods: Iterable[str],
-    predict: Callable[[str, Table], Sequence[AnyArray]],
-    X: Table,
-    cells: int = 1,
-) -> list[Mapping[str, AnyArray]]:
-    """Return the same from a function that computes a method for a block of rows."""
-
-    def compute(method: str) -> list[AnyArray]:
-        return predict_in_blocks(partial(predict, method), X, cells)
-
-    return lazy_predictions(n_models, {name: partial(compute, name) for name in methods})

@@ -5,8 +5,8 @@ from functools import partial
 from leavezero.joint_fit._ensemble_prefix import EnsemblePrefix, HistBoosting
 from leavezero.joint_fit._joint_fit import JointFit, first_match
 from leavezero.joint_fit._pipeline_prefix import PipelinePrefix
-from leavezero.joint_fit._regularization_paths import ElasticNetPath, RidgePath, SMIRPath
-from leavezero.joint_fit._shared_kernel import SharedKernel, SharedRidgeKernel
+from leavezero.joint_fit._regularization_paths import ElasticNetPath, RidgeGroup, SMIRPath
+from leavezero.joint_fit._shared_kernel import SharedKernel
 from leavezero.joint_fit._shared_neighbors import SharedNeighbors
 from leavezero.joint_fit._xgboost_lightgbm import BoostedRounds
 
@@ -14,10 +14,9 @@ SINGLE_ESTIMATOR_METHODS = (
     EnsemblePrefix(),
     HistBoosting(),
     BoostedRounds(),
-    RidgePath(),
+    RidgeGroup(),
     ElasticNetPath(),
     SharedKernel(),
-    SharedRidgeKernel(),
     SharedNeighbors(),
     SMIRPath(),
 )

@@ -1,6 +1,6 @@
 """Pipelines with equal steps before the last: these are fitted, and transform rows, once."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from functools import partial
 from typing import Any
 
@@ -9,12 +9,11 @@ from sklearn.pipeline import Pipeline
 from leavezero._tables import take_rows
 from leavezero._typing import AnyArray, Floats, Table
 from leavezero.joint_fit._joint_fit import (
-    PREDICTION_METHODS,
     JointFit,
     JointlyFitted,
+    Predictions,
     cells_per_row,
     first_match,
-    lazy_predictions,
     predict_in_blocks,
     value_digest,
 )
@@ -86,33 +85,26 @@ class PipelinePrefix(JointFit):
         shared = (None if found is None else found[0], last_fitted)
         return JointlyFitted(estimators, shared, last_fitted.provisional)
 
-    def predict(self, fitted: JointlyFitted, X: Table) -> list[Mapping[str, AnyArray]]:
-        """Return the predictions of the last steps on rows that are transformed once per method."""
+    def predict(self, fitted: JointlyFitted, X: Table, method: str) -> Predictions | None:
+        """Return the predictions of the last steps on rows that are transformed once."""
         last_method, last_fitted = fitted.shared
         transform = partial(transform_before_last, fitted.models[0])
+        lasts = last_fitted.models
+        if not all(hasattr(last, method) for last in lasts):
+            return None
 
-        def predict_block(method: str, block: Table) -> list[AnyArray]:
+        def predict_block(block: Table) -> list[AnyArray]:
             rows = transform(block)
-            shared = None if last_method is None else last_method.predict(last_fitted, rows)
+            shared = None
+            if last_method is not None:
+                shared = last_method.predict(last_fitted, rows, method)
             return [
-                predictions[method] if method in predictions else getattr(last, method)(rows)
-                for last, predictions in zip(
-                    last_fitted.models, shared or [{}] * len(last_fitted.models), strict=True
-                )
+                getattr(last, method)(rows) if found is None else found
+                for last, found in zip(lasts, shared or [None] * len(lasts), strict=True)
             ]
 
-        def predictions(method: str) -> list[AnyArray]:
-            cells = cells_per_row(transform(take_rows(X, PROBE)))
-            return predict_in_blocks(partial(predict_block, method), X, cells)
-
-        available = [
-            name
-            for name in PREDICTION_METHODS
-            if all(hasattr(last, name) for last in last_fitted.models)
-        ]
-        return lazy_predictions(
-            len(fitted.models), {name: partial(predictions, name) for name in available}
-        )
+        cells = cells_per_row(transform(take_rows(X, PROBE)))
+        return predict_in_blocks(predict_block, X, cells)
 
 
 def transform_before_last(pipeline: Any, X: Table) -> Table:

@@ -1,23 +1,21 @@
 """One kernel between new rows and training rows, for all models with the same kernel parameters."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR
 from sklearn.utils import check_array
 
-from leavezero._tables import count_rows
 from leavezero._typing import AnyArray, Floats, Table
 from leavezero.joint_fit._joint_fit import (
     JointFit,
     JointlyFitted,
-    lazy_predictions_in_blocks,
-    params_key,
+    Predictions,
+    predict_in_blocks,
 )
 
 KERNEL_PARAMS = {
@@ -53,9 +51,11 @@ class SharedKernel(JointFit):
         models = super().fit(estimators, X, y, sample_weight).models
         return JointlyFitted(models, shared=svm_gamma(models[0], X))
 
-    def predict(self, fitted: JointlyFitted, X: Table) -> list[Mapping[str, AnyArray]] | None:
+    def predict(self, fitted: JointlyFitted, X: Table, method: str) -> Predictions | None:
         """Return labels and decision values, or predictions, from one kernel."""
         models = fitted.models
+        if method not in ("predict", "decision_function"):
+            return None
         vectors, coefs = _support(models)
         sparse_rows = sparse.issparse(X)
         if not vectors.shape[0] or sparse.issparse(vectors) != sparse_rows:
@@ -73,7 +73,7 @@ class SharedKernel(JointFit):
             vectors = vectors - shift
         weights = np.asarray(vectors.T @ coefs) if kernel == "linear" else None
 
-        def predict_block(method: str, block: Table) -> list[AnyArray]:
+        def predict_block(block: Table) -> list[AnyArray]:
             rows = check_array(block, accept_sparse="csr", dtype=np.float64)
             if weights is not None:
                 scores = rows @ weights
@@ -86,42 +86,7 @@ class SharedKernel(JointFit):
             decide = svm_labels if method == "predict" else svm_decision_values
             return [decide(model, part) for model, part in zip(models, parts, strict=True)]
 
-        methods = ("predict", "decision_function") if classifier else ("predict",)
-        return lazy_predictions_in_blocks(len(models), methods, predict_block, X, sum(coefs.shape))
-
-
-class SharedRidgeKernel(JointFit):
-    """KernelRidge along ``alpha``: one kernel for the predictions, equal up to rounding.
-
-    Each model is a plain fit: a shared kernel matrix would save a tenth of it.
-    """
-
-    name = "shared kernel of kernel ridge"
-    estimator_types = (KernelRidge,)
-    along = "alpha"
-    max_candidates = 16
-
-    def key(self, estimator: Any) -> Hashable | None:
-        """Return all parameters but the penalty; None for precomputed kernels."""
-        precomputed = isinstance(estimator.kernel, str) and estimator.kernel == "precomputed"
-        return None if precomputed else params_key(estimator, self.along)
-
-    def predict(self, fitted: JointlyFitted, X: Table) -> list[Mapping[str, AnyArray]]:
-        """Return predictions from one kernel."""
-        first = fitted.models[0]
-        n_rows = count_rows(first.X_fit_)
-        duals = [model.dual_coef_.reshape(n_rows, -1) for model in fitted.models]
-        ends = np.cumsum([dual.shape[1] for dual in duals])[:-1]
-        stacked = np.hstack(duals)
-        shapes = [(-1, *model.dual_coef_.shape[1:]) for model in fitted.models]
-
-        def predict_block(_: str, block: Table) -> list[AnyArray]:
-            rows = check_array(block, accept_sparse=("csr", "csc"))
-            parts = np.split(ridge_kernel(first, rows) @ stacked, ends, axis=1)
-            return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
-
-        cells = sum(stacked.shape)
-        return lazy_predictions_in_blocks(len(duals), ("predict",), predict_block, X, cells)
+        return predict_in_blocks(predict_block, X, sum(coefs.shape))
 
 
 def svm_gamma(model: Any, X: Table) -> float | None:
@@ -203,13 +168,3 @@ def _sum_by_class(first: AnyArray, second: AnyArray, model: Any) -> Floats:
         sums[:, one] += first[:, index]
         sums[:, other] += second[:, index]
     return sums
-
-
-def ridge_kernel(model: Any, rows: Any) -> Floats:
-    """Return the kernel between rows and the training rows of a kernel ridge model."""
-    if callable(model.kernel):
-        params = model.kernel_params or {}
-    else:
-        params = {"gamma": model.gamma, "degree": model.degree, "coef0": model.coef0}
-    kernel = pairwise_kernels(rows, model.X_fit_, metric=model.kernel, filter_params=True, **params)
-    return np.asarray(kernel.toarray() if sparse.issparse(kernel) else kernel)

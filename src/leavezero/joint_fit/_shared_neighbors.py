@@ -1,6 +1,6 @@
 """One search for the nearest neighbors of rows, for k-NN models with any k and weights."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,11 +14,12 @@ from leavezero._typing import AnyArray, Bools, Floats, Ints, Table
 from leavezero.joint_fit._joint_fit import (
     JointFit,
     JointlyFitted,
+    Predictions,
     copy_fitted_attributes,
     fit_plainly,
     is_count,
-    lazy_predictions_in_blocks,
     params_key,
+    predict_in_blocks,
 )
 
 TIED_DISTANCE = 1e-12  # of a squared length: distances that differ by less may be equal
@@ -59,7 +60,7 @@ class SharedNeighbors(JointFit):
                 copy_fitted_attributes(first, estimator)
         return JointlyFitted(estimators, shared=(first, np.asarray(y)))
 
-    def predict(self, fitted: JointlyFitted, X: Table) -> list[Mapping[str, AnyArray]] | None:
+    def predict(self, fitted: JointlyFitted, X: Table, method: str) -> Predictions | None:
         """Return labels and probabilities, or means, from one search for neighbors."""
         first, targets = fitted.shared
         if first is None or getattr(first, "outputs_2d_", False):
@@ -80,15 +81,13 @@ class SharedNeighbors(JointFit):
         n_neighbors = min(max(model.n_neighbors for model in models) + 1, n_rows)
         cells = (4 + targets[:1].size) * n_neighbors + (0 if classes is None else len(classes))
 
-        def predict_block(method: str, rows: Table) -> list[AnyArray]:
+        def predict_block(rows: Table) -> list[AnyArray]:
             distances, neighbors = first.kneighbors(rows, n_neighbors=n_neighbors)
             found = _Neighbors(rows, distances, neighbors, targets)
             return [found.predict(model, method) for model in models]
 
-        methods = ("predict",) if classes is None else ("predict", "predict_proba")
-        shared = lazy_predictions_in_blocks(len(models), methods, predict_block, X, cells)
-        by_index = dict(zip(sharing, shared, strict=True))
-        return [by_index.get(index, {}) for index in range(len(fitted.models))]
+        by_index = dict(zip(sharing, predict_in_blocks(predict_block, X, cells), strict=True))
+        return [by_index.get(index) for index in range(len(fitted.models))]
 
 
 @dataclass(frozen=True, eq=False)

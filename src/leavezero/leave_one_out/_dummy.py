@@ -7,7 +7,6 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 
 from leavezero._tables import count_rows
 from leavezero._typing import AnyArray, Floats, Table
-from leavezero.leave_one_out._centroid import loo_medians
 from leavezero.leave_one_out._class_scores import loo_class_totals, partial_predictions, subtract
 from leavezero.leave_one_out._loo_method import (
     LeaveOneOutMethod,
@@ -20,14 +19,14 @@ from leavezero.leave_one_out._loo_method import (
 
 
 class DummyMethod(LeaveOneOutMethod):
-    """Exact leave-one-out of class frequencies, of the mean, and of the unweighted median."""
+    """Exact leave-one-out of class frequencies and of the mean."""
 
     name = "dummy"
     estimator_types = (DummyClassifier, DummyRegressor)
 
     def unsupported_reason(self, estimator: Any) -> str | None:
         classifier = isinstance(estimator, DummyClassifier)
-        supported = ("most_frequent", "prior") if classifier else ("mean", "median")
+        supported = ("most_frequent", "prior") if classifier else ("mean",)
         if estimator.strategy in supported:
             return None
         return f"strategy must be {' or '.join(supported)}, got {estimator.strategy!r}"
@@ -42,16 +41,10 @@ class DummyMethod(LeaveOneOutMethod):
             predictions = _class_predictions(model, y, weights, np.where(valid, left, 1.0))
             return partial_predictions("exact", predictions, valid)
         values = target_values(model, y, len(weights))
-        if model.strategy == "mean":
-            total = weights @ values
-            check_statistic(model, "constant_", [[total / weights.sum()]])
-            loo: Floats = (total - weights * values) / np.where(valid, left, 1.0)
-        elif sample_weight is None:
-            check_statistic(model, "constant_", [[np.median(values)]])
-            loo = loo_medians(values[:, None])[:, 0]
-        else:
-            raise ValueError("sample_weight must be None: the weighted median is not supported.")
-        return partial_predictions("exact", {"predict": loo}, valid)
+        total = weights @ values
+        check_statistic(model, "constant_", [[total / weights.sum()]])
+        means = (total - weights * values) / np.where(valid, left, 1.0)
+        return partial_predictions("exact", {"predict": means}, valid)
 
 
 def _class_predictions(

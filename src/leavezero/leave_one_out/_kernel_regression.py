@@ -11,9 +11,9 @@ from scipy import linalg, sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.kernel_ridge import KernelRidge
+from sklearn.metrics.pairwise import pairwise_kernels
 
 from leavezero._typing import AnyArray, Floats, Table
-from leavezero.joint_fit import ridge_kernel
 from leavezero.leave_one_out._loo_method import (
     MAX_CELLS,
     TOO_LARGE,
@@ -23,6 +23,7 @@ from leavezero.leave_one_out._loo_method import (
     nearly_equal,
     reject_weights,
     row_weights,
+    to_dense,
 )
 
 MIN_RECIPROCAL_CONDITION = 1e-13
@@ -45,7 +46,7 @@ class KernelRidgeMethod(LeaveOneOutMethod):
         weights = row_weights(sample_weight, n_rows)
         if n_rows**2 > MAX_CELLS:
             return LOOPredictions("exact", {}, unreliable=TOO_LARGE)
-        kernel, dual = ridge_kernel(model, model.X_fit_), model.dual_coef_.reshape(n_rows, -1)
+        kernel, dual = _kernel_matrix(model), model.dual_coef_.reshape(n_rows, -1)
         targets = y.reshape(n_rows, -1)
         alphas = np.broadcast_to(np.ravel(model.alpha).astype(np.float64), targets.shape[1:])
         fitted = kernel @ dual
@@ -59,6 +60,16 @@ class KernelRidgeMethod(LeaveOneOutMethod):
         # Rows without weight are not part of the fit, so that the fit itself is without them.
         scores = np.where(weights[:, None] > 0, targets - dual / diagonals, fitted)
         return LOOPredictions("exact", {"predict": scores.reshape(y.shape)})
+
+
+def _kernel_matrix(model: Any) -> Floats:
+    """Return the kernel between the training rows of a kernel ridge model."""
+    if callable(model.kernel):
+        params = model.kernel_params or {}
+    else:
+        params = {"gamma": model.gamma, "degree": model.degree, "coef0": model.coef0}
+    kernel = pairwise_kernels(model.X_fit_, metric=model.kernel, filter_params=True, **params)
+    return to_dense(kernel)
 
 
 class GaussianProcessMethod(LeaveOneOutMethod):

@@ -47,7 +47,6 @@ from leavezero.leave_one_out._newton import (
     rotate_to_square,
 )
 
-BALANCED_LABELS = "one row changes the balanced weights of several labels"
 CLOSED_SOLVERS = ("svd", "cholesky")
 MIN_SINGULAR_VALUE = 1e-10  # relative to the largest
 NO_REMAINDER, MIN_REMAINDER = 1e-13, 1e-7  # of 1 - h_i: zero; too small to divide by
@@ -112,8 +111,7 @@ class RidgeMethod(_LeastSquaresMethod):
 class RidgeClassifierMethod(_LeastSquaresMethod):
     """RidgeClassifier with two or more classes or several labels, with weights.
 
-    Balanced class weights change when a row is left out, in the same way for all rows of a class:
-    one decomposition per class gives exact predictions.
+    Balanced class weights are those of the fit, which makes the predictions approximate.
     """
 
     name = "ridge classifier"
@@ -126,25 +124,20 @@ class RidgeClassifierMethod(_LeastSquaresMethod):
         n_rows = rows.shape[0]
         multilabel = labels.ndim == 2 and labels.shape[1] > 1
         codes = np.zeros(n_rows, np.intp) if multilabel else class_codes(model, y, n_rows)
-        balanced = model.class_weight == "balanced"
         if _is_too_large(rows):
             return LOOPredictions("exact", {}, unreliable=TOO_LARGE)
-        if multilabel and balanced:
-            return LOOPredictions("exact", {}, unreliable=BALANCED_LABELS)
         binarizer = LabelBinarizer(pos_label=1, neg_label=-1)
         targets = np.asarray(binarizer.fit_transform(labels), dtype=np.float64)
         weights = row_weights(sample_weight, n_rows)
         decision = np.asarray(model.decision_function(X))
         columns = decision.reshape(n_rows, -1)
-        all_weights = weights
         if model.class_weight is not None:
-            all_weights = weights * compute_sample_weight(model.class_weight, labels)
-        fit = _RidgeFit.from_rows(model, rows, targets, all_weights)
+            weights = weights * compute_sample_weight(model.class_weight, labels)
+        data = _decompose(rows, targets, weights, model.fit_intercept)
+        fit = _RidgeFit.from_model(model, data)
         method, reason = _check_fit(model, fit, columns, sparse.issparse(rows))
-        if balanced:
-            scores, has_prediction = _loo_balanced(model, rows, targets, weights, codes)
-        else:
-            scores, has_prediction = fit.loo_predictions(columns)
+        method = "approximate" if model.class_weight == "balanced" else method
+        scores, has_prediction = fit.loo_predictions(columns)
         if multilabel:
             predicted = binarizer.inverse_transform(np.where(scores > 0, 1, -1))
         else:
@@ -203,10 +196,6 @@ class _RidgeFit:
         left = data.left[:, :rank]
         return cls(left, data.values[:rank, None] ** 2, left.T @ data.centered, alphas, data)
 
-    @classmethod
-    def from_rows(cls, model: Any, X: Any, targets: Floats, weights: Floats) -> "_RidgeFit":
-        return cls.from_model(model, _decompose(X, targets, weights, model.fit_intercept))
-
     def fitted(self) -> Floats:
         """Return the fitted values; targets of rows without weight."""
         kept = self.squares / (self.squares + self.alphas)
@@ -261,23 +250,6 @@ def _check_fit(
     if not nearly_equal(expected, fitted[used], scale):
         raise mismatch_error(model, "its fitted values would be different")
     return "exact", None
-
-
-def _loo_balanced(
-    model: Any, X: Any, targets: Floats, weights: Floats, codes: Ints
-) -> tuple[Floats, Bools]:
-    """Return scores without each row, with class weights balanced without it."""
-    scores, has_prediction = np.zeros_like(targets), np.zeros(len(codes), dtype=bool)
-    counts = np.bincount(codes)
-    for code in range(len(counts)):
-        left = counts - (np.arange(len(counts)) == code)
-        by_class = left.sum() / ((left > 0).sum() * np.maximum(left, 1))
-        fit = _RidgeFit.from_rows(model, X, targets, weights * by_class[codes])
-        loo_scores, exists = fit.loo_predictions(np.zeros_like(targets))
-        own = codes == code
-        scores[own] = loo_scores[own]
-        has_prediction[own] = (exists & (weights > 0))[own]
-    return scores, has_prediction
 
 
 def _without_own_class(scores: Floats, codes: Ints) -> Bools:

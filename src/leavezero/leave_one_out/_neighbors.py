@@ -41,12 +41,16 @@ class NeighborsMethod(LeaveOneOutMethod):
 
     scikit-learn finds the neighbors of each training row but itself. Which of equally distant rows
     are neighbors is as arbitrary as in a fit without the row. With several outputs there are labels
-    but no probabilities. Rows without a neighbor in the radius have a prediction if the model has
-    an ``outlier_label``.
+    but no probabilities. Rows without a neighbor in the radius have no prediction.
     """
 
     name = "neighbors"
     estimator_types = (*_K_NEIGHBORS, *_RADIUS_NEIGHBORS)
+
+    def unsupported_reason(self, estimator: Any) -> str | None:
+        if getattr(estimator, "outlier_label", None) is not None:
+            return "outlier_label is not supported"
+        return None
 
     def predict_many(
         self, models: Sequence[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None
@@ -191,33 +195,18 @@ def _classes(model: Any) -> list[AnyArray]:
 
 
 def _predict_classes(model: Any, votes: _Votes, codes: Ints) -> LOOPredictions:
-    labels, shares, valid = [], [], votes.sums() != 0
-    outliers = np.flatnonzero(np.bincount(votes.rows, minlength=votes.n_rows) == 0)
-    for output, classes in enumerate(_classes(model)):
-        share = votes.class_shares(codes[:, output], len(classes))
-        label = classes.take(share.argmax(axis=1))
-        if getattr(model, "outlier_label", None) is not None:
-            label[outliers], share[outliers] = _outliers(model, output, outliers, codes[:, output])
-            valid[outliers] = True
-        labels.append(label)
-        shares.append(share)
+    pairs = list(zip(codes.T, _classes(model), strict=True))
+    shares = [votes.class_shares(column, len(classes)) for column, classes in pairs]
+    labels = [
+        classes.take(share.argmax(axis=1))
+        for share, (_, classes) in zip(shares, pairs, strict=True)
+    ]
+    valid = votes.sums() != 0
     if model.outputs_2d_:
         stacked = np.column_stack(labels).astype(model.classes_[0].dtype)
         return partial_predictions("exact", {"predict": stacked}, valid)
     predictions = {"predict": labels[0], "predict_proba": shares[0]}
     return partial_predictions("exact", predictions, valid)
-
-
-def _outliers(model: Any, output: int, rows: Ints, codes: Ints) -> tuple[AnyArray, Floats]:
-    """Return labels and probabilities of rows without neighbors, as learned without them."""
-    classes = _classes(model)[output]
-    rest = np.bincount(codes, minlength=len(classes)) - np.eye(len(classes))[codes[rows]]
-    if isinstance(model.outlier_label, str) and model.outlier_label == "most_frequent":
-        best = rest.argmax(axis=1)
-        return classes.take(best), np.eye(len(classes))[best]
-    label = model.outlier_label_[output]
-    shares = (classes == label) & (rest > 0)  # the class may vanish with the row
-    return np.full(len(rows), label), shares.astype(np.float64)
 
 
 def _check_rows(model: Any, X: Table, targets: AnyArray) -> None:

@@ -11,7 +11,6 @@ from scipy import stats
 from sklearn import metrics
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier, DummyRegressor
-from sklearn.inspection import permutation_importance
 
 from leavezero._tables import is_pandas, take_rows
 from leavezero._typing import AnyArray, Floats, Ints, Table
@@ -21,8 +20,9 @@ Fold = tuple[Ints, Ints]  # training rows and test rows
 
 MAX_TRAIN, MAX_TEST = 16_000, 4_000  # rows of one fold
 MAX_FOLDS = 10
-MAX_PERMUTATIONS = 300  # of all columns and folds together
-MAX_PERMUTED_ROWS = 500  # of one fold
+MAX_PERMUTED = 300  # columns
+MAX_PERMUTED_ROWS, MAX_PERMUTED_CELLS = 20_000, 2_000_000  # of all copies of a fold's test rows
+N_REPEATS = 3  # permutations of a column in each fold
 MAX_CLASSES, MAX_CURVES, MAX_COLUMNS = 10, 6, 10
 N_BINS, N_POINTS = 25, 60
 RARE = 0.1  # share of a class below which precision is shown instead of the false positive rate
@@ -70,13 +70,14 @@ def describe_predictions(
         (_sample(train, MAX_TRAIN, rng), _sample(test, MAX_TEST, rng)) for train, test in folds
     ]
     folds = folds[:MAX_FOLDS]
-    n_repeats = _n_repeats(X, len(folds))
+    permuted = _has_columns(X) and X.shape[1] <= MAX_PERMUTED
     tasks = [
-        delayed(_use_fold)(estimator, X, y, fold, scorer, classes, n_repeats, seed + at)
+        delayed(_use_fold)(estimator, X, y, fold, scorer, classes, permuted, seed + at)
         for at, fold in enumerate(folds)
     ]
     try:
-        found = Parallel(n_jobs)(tasks)
+        # workers take seconds to start
+        found = Parallel(n_jobs if len(y) > MAX_TEST else 1)(tasks)
     except (ValueError, TypeError):  # such as a fold without one of the classes
         _log.warning("A fold failed; the report shows no held-out predictions.", exc_info=True)
         return None
@@ -92,7 +93,7 @@ def describe_predictions(
         "source": f"{len(y):,} {source}",
         "n_fits": len(folds),
         "baseline": float(np.mean(baselines)),
-        "importances": _importances(X, importances, folds) if n_repeats else None,
+        "importances": _importances(X, importances, folds) if permuted else None,
     }
     if classes is None:
         return described | _regression(y, predicted)
@@ -103,13 +104,8 @@ def _sample(rows: Ints, limit: int, rng: np.random.Generator) -> Ints:
     return rows if len(rows) <= limit else np.sort(rng.choice(rows, limit, replace=False))
 
 
-def _n_repeats(X: Table, n_folds: int) -> int:
-    """Return how often each column is permuted in each fold; 0 if it cannot or takes too long."""
-    if not is_pandas(X) and not (isinstance(X, np.ndarray) and X.ndim == 2):
-        return 0
-    return int(
-        np.clip(MAX_PERMUTATIONS // (n_folds * X.shape[1]), X.shape[1] <= MAX_PERMUTATIONS, 5)
-    )
+def _has_columns(X: Table) -> bool:
+    return is_pandas(X) or (isinstance(X, np.ndarray) and X.ndim == 2)
 
 
 def _use_fold(
@@ -119,7 +115,7 @@ def _use_fold(
     fold: Fold,
     scorer: Any,
     classes: AnyArray | None,
-    n_repeats: int,
+    permuted: bool,
     seed: int,
 ) -> tuple[Floats, Floats | None, float]:
     """Return predictions for the test rows, importances by column, and the baseline's score."""
@@ -132,12 +128,65 @@ def _use_fold(
         dummy.fit(np.zeros((len(train), 1)), y[train])
         baseline = float(scorer(dummy, np.zeros((len(test), 1)), y[test]))
         importances = None
-        if n_repeats:
-            some = _sample(test, MAX_PERMUTED_ROWS, np.random.default_rng(seed))
-            rows, options = take_rows(X, some), {"n_repeats": n_repeats, "random_state": seed}
-            found = permutation_importance(model, rows, y[some], scoring=scorer, **options)
-            importances = found.importances.mean(axis=1)
+        if permuted:
+            importances = _score_decreases(model, X, y, test, scorer, np.random.default_rng(seed))
     return predicted, importances, baseline
+
+
+def _score_decreases(
+    model: Any, X: Any, y: AnyArray, rows: Ints, scorer: Any, rng: np.random.Generator
+) -> Floats:
+    """Return the mean decrease of the score when each column is permuted (Breiman 2001).
+
+    The model predicts all permuted copies of the rows at once: many calls of a pipeline with a few
+    rows take far longer.
+    """
+    n_columns = X.shape[1]
+    n_copies = 1 + N_REPEATS * n_columns
+    limit = min(MAX_PERMUTED_ROWS, MAX_PERMUTED_CELLS // n_columns) // n_copies
+    rows = _sample(rows, max(limit, 20), rng)
+    n_rows = len(rows)
+    source = np.tile(rows, (n_columns, n_copies, 1))  # of each cell: column, copy, row
+    for column in range(n_columns):
+        for copy in range(1 + N_REPEATS * column, 1 + N_REPEATS * (column + 1)):
+            source[column, copy] = rng.permutation(rows)
+    predictions = _StoredPredictions(model, _take_cells(X, source.reshape(n_columns, -1)))
+    at = np.arange(n_copies * n_rows).reshape(n_copies, n_rows, 1)
+    scores = np.array([scorer(predictions, one, y[rows]) for one in at])
+    return np.asarray(scores[0] - scores[1:].reshape(n_columns, N_REPEATS).mean(axis=1))
+
+
+def _take_cells(X: Any, source: Ints) -> Any:
+    """Return a table whose columns have cells of chosen rows of X."""
+    if not is_pandas(X):
+        return np.stack([X[rows, at] for at, rows in enumerate(source)], axis=1)
+    import pandas as pd  # installed, since X is a frame
+
+    columns = [X.iloc[:, at].take(rows).reset_index(drop=True) for at, rows in enumerate(source)]
+    return pd.concat(columns, axis=1)
+
+
+class _StoredPredictions:
+    """A model whose predictions for a table are computed once; scorers give row numbers as X."""
+
+    def __init__(self, model: Any, X: Table) -> None:
+        self._model, self._X = model, X
+        self._values: dict[str, AnyArray] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._model, name)
+        if name == "score":  # of an estimator without a scorer
+            return lambda at, *args: found(take_rows(self._X, at[:, 0]), *args)
+        if name not in ("predict", "predict_proba", "decision_function"):
+            return found
+
+        def look_up(at: Ints) -> AnyArray:
+            if name not in self._values:
+                self._values[name] = np.asarray(found(self._X))
+            return self._values[name][at[:, 0]]
+
+        look_up.__name__ = name  # by which scorers ask for it
+        return look_up
 
 
 def _predict(model: Any, X: Table, classes: AnyArray | None) -> Floats:

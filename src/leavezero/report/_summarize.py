@@ -146,6 +146,9 @@ def _model_types(candidates: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]
     scored = [one for one in candidates if one["score"] is not None]
     for name in dict.fromkeys(one["type"] for one in scored):
         own = [one for one in scored if one["type"] == name]
+        if name == BASELINE and own[0].get("loo") is not None:
+            # its score is exact; the correction of validation scores would add the bias of others
+            own = [{**own[0], "score": own[0]["loo"]}]
         best = {key: value for key, value in own[0].items() if key not in ("params", "metrics")}
         difference = own[0]["score"] - scored[0]["score"]
         found.append(best | {"name": name, "difference": difference, "params": _params(own)})

@@ -318,8 +318,6 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, ReportMixin):
         )
         if folds_reason is None:
             return replace(request, fold_plan=self._fold_plan(request))
-        if getattr(self, "pruner", None) is not None:
-            raise ValueError(f"pruner of {owner} cannot be used, because {folds_reason}.")
         folds = self._make_folds(request)
         if y is not None:
             warn_caller(

@@ -458,11 +458,10 @@ def check_index(index: Any, results: Sequence[CandidateResult], owner: str) -> i
             f"best_index_ index out of range: refit of {owner} returned {index!r}, but "
             f"cv_results_ has {len(results)} rows."
         )
-    result, reason = results[int(index)], None
-    if result.error is not None:
-        reason = f"failed: {result.error.strip().splitlines()[-1].rstrip('.')}"
-    elif result.trial.n_passes is not None and not result.trial.may_win:
-        reason = "was pruned"
-    if reason is not None:
-        raise ValueError(f"refit of {owner} returned row {index}, whose candidate {reason}.")
+    error = results[int(index)].error
+    if error is not None:
+        reason = error.strip().splitlines()[-1].rstrip(".")
+        raise ValueError(
+            f"refit of {owner} returned row {index}, whose candidate failed: {reason}."
+        )
     return int(index)

@@ -1,7 +1,6 @@
 """Search with candidates proposed by Optuna."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,17 +10,6 @@ from leavezero._typing import AnyArray, Params, RandomState
 from leavezero.evaluation import Candidate, CandidateFactory, CandidateResult, Strategy, Trial
 from leavezero.search._base import BaseSearchLZO
 from leavezero.search._messages import is_count
-
-
-@dataclass(eq=False)
-class _Pending:
-    """A trial of the study that waits for its score."""
-
-    trial: Any
-    candidate: Candidate
-    row: int | None  # None if the candidate's score is known or being computed
-    model: Any = None
-    n_passes: int = 0
 
 
 class OptunaStrategy:
@@ -37,87 +25,46 @@ class OptunaStrategy:
         *,
         n_trials: int,
         batch_size: int,
-        n_passes: int | None,
     ) -> None:
         self._study = study
         self._propose = propose
         self._n_left = n_trials
         self._batch_size = batch_size
-        self._n_passes = n_passes
-        self._batch: list[_Pending] = []
+        self._batch: list[tuple[Any, Candidate]] = []  # trials of the study that have no score yet
         self._scores: dict[Any, float] = {}  # by candidate; NaN while being computed
         self.n_trials = n_trials
 
     def ask(self) -> Sequence[Trial]:
-        """Return the next batch, or the next pass of candidates that continue."""
-        while not any(pending.row is not None for pending in self._batch):
+        """Return the new candidates of the next batch that has any."""
+        new: list[Trial] = []
+        while not new and self._n_left:
             self._report_batch()
-            if self._n_left == 0:
-                return []
-            self._propose_batch()
-        return [self._trial(pending) for pending in self._batch if pending.row is not None]
+            size = min(self._batch_size, self._n_left)
+            self._n_left -= size
+            for _ in range(size):
+                trial, candidate = self._propose(self._study)
+                if candidate.key not in self._scores:
+                    new.append(Trial(candidate, len(self._scores)))
+                self._batch.append((trial, candidate))
+                self._scores.setdefault(candidate.key, np.nan)
+        if not new:
+            self._report_batch()
+        return new
 
     def tell(self, results: Sequence[CandidateResult]) -> None:
         """Record the scores; equal candidates get the same score."""
-        by_row = {result.trial.row: result for result in results}
-        for pending in list(self._batch):
-            if pending.row is None:
-                continue
-            result = by_row[pending.row]
-            pending.n_passes += 1
-            self._scores[pending.candidate.key] = result.main_score
-            if self._n_passes is None or np.isnan(result.main_score):
-                pending.row = None
-            else:
-                self._report_pass(pending, result)
-        if all(pending.row is None for pending in self._batch):
-            self._report_batch()
-
-    def _propose_batch(self) -> None:
-        size = min(self._batch_size, self._n_left)
-        self._n_left -= size
-        for _ in range(size):
-            trial, candidate = self._propose(self._study)
-            is_new = candidate.key not in self._scores
-            row = len(self._scores) if is_new else None
-            self._batch.append(_Pending(trial, candidate, row))
-            self._scores.setdefault(candidate.key, np.nan)
-
-    def _trial(self, pending: _Pending) -> Trial:
-        assert pending.row is not None
-        if self._n_passes is None:
-            return Trial(pending.candidate, pending.row)
-        n_passes = pending.n_passes + 1
-        return Trial(
-            pending.candidate,
-            pending.row,
-            may_win=n_passes == self._n_passes,
-            n_passes=n_passes,
-            model=pending.model,
-            columns={"n_passes": n_passes},
-        )
-
-    def _report_pass(self, pending: _Pending, result: CandidateResult) -> None:
-        """Report a pass, and end the trial after the last one or if the pruner requests it."""
-        from optuna.trial import TrialState
-
-        pending.model = result.model
-        pending.trial.report(result.main_score, step=pending.n_passes)
-        if pending.n_passes == self._n_passes:
-            pending.row = None
-        elif pending.trial.should_prune():
-            pending.row = None
-            self._study.tell(pending.trial, state=TrialState.PRUNED)
-            self._batch.remove(pending)
+        for result in results:
+            self._scores[result.trial.candidate.key] = result.main_score
+        self._report_batch()
 
     def _report_batch(self) -> None:
         from optuna.trial import TrialState
 
-        for pending in self._batch:
-            score = self._scores[pending.candidate.key]
+        for trial, candidate in self._batch:
+            score = self._scores[candidate.key]
             outcome = {"state": TrialState.FAIL} if np.isnan(score) else {"values": score}
             try:
-                self._study.tell(pending.trial, **outcome)
+                self._study.tell(trial, **outcome)
             except RuntimeError as error:  # an exhausted grid; the trial has been recorded
                 if "Study.stop" not in str(error):
                     raise
@@ -143,14 +90,11 @@ class OptunaSearchLZO(BaseSearchLZO):
     batch_size : int, default=4
         The number of candidates proposed at a time. Larger batches keep more workers busy, smaller
         ones let Optuna adapt sooner; results depend on it and not on ``n_jobs``.
-    sampler, pruner, storage, study_name
+    sampler, storage, study_name
         See ``optuna.create_study``; a stored study of that name continues. The default sampler is
-        ``TPESampler`` with a seed from ``random_state``. A pruner requires an estimator with
-        ``partial_fit``, which is trained pass by pass over the data.
-    n_passes : int, default=10
-        The number of passes of a candidate that is not pruned. Only with a pruner.
+        ``TPESampler`` with a seed from ``random_state``.
     study : optuna.Study or None, default=None
-        An existing study to continue instead of the four above. It must maximize.
+        An existing study to continue instead of the three above. It must maximize.
     augmenter, n_replicates, validation_size, loo, scoring, refit, select, cv_finalists, cv
         See :class:`GridSearchLZO`.
     error_score, return_train_score, n_jobs, random_state, verbose, checkpoint
@@ -163,8 +107,7 @@ class OptunaSearchLZO(BaseSearchLZO):
     study_ : optuna.Study
         The study with all its trials.
     cv_results_ : dict of arrays
-        One row per candidate. With a pruner, ``n_passes`` is the number of passes; a pruned
-        candidate is never selected.
+        One row per candidate.
     best_estimator_, best_params_, best_score_, best_index_, selection_
         See :class:`GridSearchLZO`, also for further attributes.
 
@@ -195,10 +138,8 @@ class OptunaSearchLZO(BaseSearchLZO):
         n_trials: int = 20,
         batch_size: int = 4,
         sampler: Any = None,
-        pruner: Any = None,
         storage: Any = None,
         study_name: str | None = None,
-        n_passes: int = 10,
         study: Any = None,
         augmenter: Any = "auto",
         n_replicates: int = 10,
@@ -246,10 +187,8 @@ class OptunaSearchLZO(BaseSearchLZO):
         self.n_trials = n_trials
         self.batch_size = batch_size
         self.sampler = sampler
-        self.pruner = pruner
         self.storage = storage
         self.study_name = study_name
-        self.n_passes = n_passes
         self.study = study
 
     def _strategy(
@@ -274,11 +213,10 @@ class OptunaSearchLZO(BaseSearchLZO):
             propose,
             n_trials=self.n_trials,
             batch_size=self.batch_size,
-            n_passes=None if self.pruner is None else self.n_passes,
         )
 
     def _check_options(self) -> None:
-        for name in ("n_trials", "batch_size", "n_passes"):
+        for name in ("n_trials", "batch_size"):
             value = getattr(self, name)
             if not is_count(value):
                 raise ValueError(
@@ -290,16 +228,11 @@ class OptunaSearchLZO(BaseSearchLZO):
                 "OptunaSearchLZO optimizes one metric: with several, refit must name one of them, "
                 f"got {self.refit!r}."
             )
-        conflicts = [n for n in ("pruner", "storage", "study") if getattr(self, n) is not None]
+        conflicts = [n for n in ("storage", "study") if getattr(self, n) is not None]
         if self.checkpoint is not None and conflicts:
             raise ValueError(
                 f"checkpoint of OptunaSearchLZO must be None if {conflicts[0]} is set. A storage "
                 "of Optuna keeps a study."
-            )
-        if self.pruner is not None and not hasattr(self.estimator, "partial_fit"):
-            raise ValueError(
-                "pruner of OptunaSearchLZO requires an estimator with partial_fit, got "
-                f"{self.estimator!r}."
             )
 
     def _study(self, optuna: Any, root: np.random.SeedSequence) -> Any:
@@ -308,7 +241,6 @@ class OptunaSearchLZO(BaseSearchLZO):
             return optuna.create_study(
                 direction="maximize",
                 sampler=self.sampler or optuna.samplers.TPESampler(seed=seed),
-                pruner=self.pruner,
                 storage=self.storage,
                 study_name=self.study_name,
                 load_if_exists=self.study_name is not None,

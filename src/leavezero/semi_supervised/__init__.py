@@ -1,20 +1,9 @@
 """Semi-supervised learning: squared-loss mutual information regularization (SMIR)."""
 
-from leavezero.semi_supervised._smir_classifier import (
-    HeldOutScores,
-    SMIRClassifier,
-    fit_many,
-    held_out_scores,
-    predict_proba_many,
-)
-from leavezero.semi_supervised._smir_labels import marked_rows, plain_labels
+from leavezero.semi_supervised._smir_classifier import SMIRClassifier, fit_many
+from leavezero.semi_supervised._smir_classifier import held_out_scores as held_out_scores
+from leavezero.semi_supervised._smir_classifier import predict_proba_many as predict_proba_many
+from leavezero.semi_supervised._smir_labels import marked_rows as marked_rows
+from leavezero.semi_supervised._smir_labels import plain_labels as plain_labels
 
-__all__ = [
-    "HeldOutScores",
-    "SMIRClassifier",
-    "fit_many",
-    "held_out_scores",
-    "marked_rows",
-    "plain_labels",
-    "predict_proba_many",
-]
+__all__ = ["SMIRClassifier", "fit_many"]  # other names are for other packages of leavezero

@@ -5,7 +5,7 @@ decomposition are the same in every fold.
 """
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import isfinite
 from numbers import Integral, Real
 from typing import Any, Self
@@ -85,7 +85,6 @@ class SMIRClassifier(ClassifierMixin, BaseEstimator):
 
     See Also
     --------
-    held_out_scores : Cross-validated class probabilities of the labeled rows without refitting.
     fit_many : Fit many parameters with shared eigendecompositions.
 
     Notes
@@ -237,25 +236,6 @@ def predict_proba_many(models: Sequence[SMIRClassifier], X: Table) -> list[Float
 
     The kernel of models that were fitted with the same one by one call of :func:`fit_many` is
     computed once.
-
-    Parameters
-    ----------
-    models : sequence of SMIRClassifier
-        Fitted to the same columns.
-    X : array or sparse matrix of shape (n_rows, n_features)
-
-    Returns
-    -------
-    list of array of shape (n_rows, n_classes)
-        In the order of the models.
-
-    Examples
-    --------
-    >>> from leavezero.semi_supervised import SMIRClassifier, fit_many, predict_proba_many
-    >>> X, y = [[0.0], [0.1], [1.0], [1.1]], [0, -1, 1, -1]
-    >>> models = fit_many([SMIRClassifier(gamma=gamma) for gamma in (0.01, 0.1)], X, y)
-    >>> [p.argmax(axis=1).tolist() for p in predict_proba_many(models, [[0.2], [0.9]])]
-    [[0, 1], [0, 1]]
     """
     for model in models:
         check_is_fitted(model)
@@ -276,28 +256,11 @@ def predict_proba_many(models: Sequence[SMIRClassifier], X: Table) -> list[Float
 
 @dataclass(frozen=True, eq=False)
 class HeldOutScores:
-    """Class probabilities of labeled rows whose labels were held out.
+    """Class probabilities of labeled rows whose labels were held out."""
 
-    Parameters
-    ----------
-    rows : array of int of shape (n_labeled,)
-        Indices of the labeled rows.
-    scores : array of shape (n_repeats, n_labeled, n_classes)
-        Class probabilities; empty, with ``n_repeats`` 0, if there is a reason.
-    reason : str or None
-        Why there are no scores.
-
-    Examples
-    --------
-    >>> from leavezero.semi_supervised import SMIRClassifier, held_out_scores
-    >>> model = SMIRClassifier().fit([[0.0], [0.1], [1.0]], [0, -1, 1])
-    >>> held_out_scores(model).reason
-    'class 0 has only one labeled row'
-    """
-
-    rows: Ints = field(repr=False)
-    scores: Floats = field(repr=False)
-    reason: str | None = None
+    rows: Ints  # of shape (n_labeled,)
+    scores: Floats  # of shape (n_repeats, n_labeled, n_classes); n_repeats is 0 with a reason
+    reason: str | None = None  # why there are no scores
 
 
 def held_out_scores(
@@ -308,40 +271,12 @@ def held_out_scores(
 ) -> HeldOutScores:
     """Return the class probabilities of each labeled row with its label held out.
 
-    The result equals that of models fitted with the labels of a fold replaced by the marker of
-    unlabeled rows, but is computed from the fitted model.
-
-    Parameters
-    ----------
-    model : SMIRClassifier
-        Fitted.
-    n_repeats : int, default=4
-        Number of random partitions of the labeled rows into folds.
-    n_folds : int, default=5
-        Number of stratified folds, at most the number of labels of the smallest class.
-    random_state : int, RandomState, Generator or None, default=0
-        An integer gives the same folds for every model with the same labels.
-
-    Returns
-    -------
-    HeldOutScores
-        Without scores if a class has only one label or there are more than 2,000 labels.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from leavezero.semi_supervised import SMIRClassifier, held_out_scores
-    >>> X = np.array([[0.0], [0.1], [0.2], [1.0], [1.1], [1.2]])
-    >>> model = SMIRClassifier(width=1.0).fit(X, [0, 0, -1, 1, 1, -1])
-    >>> held_out_scores(model, n_repeats=2).scores.argmax(axis=2).tolist()
-    [[0, 0, 1, 1], [0, 0, 1, 1]]
+    The labeled rows are split ``n_repeats`` times into at most ``n_folds`` stratified folds. The
+    result equals that of models fitted with the labels of a fold replaced by the marker, but is
+    computed from the fitted model. There are no scores if a class has only one label or there are
+    more than 2,000 labels.
     """
     check_is_fitted(model)
-    for name, value, minimum in (("n_repeats", n_repeats, 1), ("n_folds", n_folds, 2)):
-        if not isinstance(value, int | np.integer) or value < minimum:
-            raise ValueError(
-                f"{name} of held_out_scores must be an int of at least {minimum}, got {value!r}."
-            )
     labels = model._labels
     reason = _unavailable_reason(model)
     if reason is not None:

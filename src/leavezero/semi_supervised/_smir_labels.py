@@ -58,23 +58,7 @@ def read_labels(y: Any, unlabeled: Any) -> Labels:
 def marked_rows(y: AnyArray, unlabeled: Any) -> Bools:
     """Return a mask of the unlabeled rows.
 
-    Parameters
-    ----------
-    y : array of shape (n_samples,)
-        Labels, with a marker in unlabeled rows.
-    unlabeled : object
-        The marker. None and NaN both match all missing values: None, NaN and pandas' NA.
-
-    Returns
-    -------
-    array of bool of shape (n_samples,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from leavezero.semi_supervised import marked_rows
-    >>> marked_rows(np.array(["a", -1, "b"], dtype=object), -1)
-    array([False,  True, False])
+    The markers None and NaN both match all missing values: None, NaN and pandas' NA.
     """
     if _is_missing(unlabeled):
         if y.dtype.kind != "O":
@@ -86,24 +70,7 @@ def marked_rows(y: AnyArray, unlabeled: Any) -> Bools:
 
 
 def plain_labels(labels: AnyArray) -> AnyArray:
-    """Return an object array of numbers as a numeric array, and other arrays unchanged.
-
-    Parameters
-    ----------
-    labels : array of shape (n_labeled,)
-        Labels of the labeled rows.
-
-    Returns
-    -------
-    array of shape (n_labeled,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from leavezero.semi_supervised import plain_labels
-    >>> plain_labels(np.array([0, 1], dtype=object)).dtype.kind
-    'i'
-    """
+    """Return an object array of numbers as a numeric array, and other arrays unchanged."""
     if labels.dtype.kind != "O" or any(isinstance(v, str) or _is_missing(v) for v in labels):
         return labels
     return np.array(labels.tolist())
