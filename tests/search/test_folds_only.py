@@ -11,7 +11,7 @@ from sklearn.datasets import load_iris
 from sklearn.decomposition import PCA
 from sklearn.exceptions import FitFailedWarning
 from sklearn.feature_extraction import DictVectorizer
-from sklearn.linear_model import LogisticRegression, Ridge, SGDClassifier
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import silhouette_score
 from sklearn.mixture import GaussianMixture
 from sklearn.model_selection import (
@@ -32,7 +32,6 @@ from leavezero import (
     GridSearchLZO,
     HalvingGridSearchLZO,
     LabelInvariantMixup,
-    OptunaSearchLZO,
     leave_zero_out_predict,
 )
 
@@ -227,15 +226,7 @@ def test_halving_and_weights():
     assert search.cv_results_["n_resources"].max() == 150
 
 
-def test_pruner_and_predictions_need_a_validation_set():
-    pytest.importorskip("optuna")
-    from optuna.distributions import FloatDistribution
-    from optuna.pruners import MedianPruner
-
-    space = {"alpha": FloatDistribution(1e-5, 1e-1, log=True)}
-    search = OptunaSearchLZO(SGDClassifier(), space, pruner=MedianPruner(), cv=TimeSeriesSplit(2))
-    with pytest.raises(ValueError, match="pruner of OptunaSearchLZO cannot be used"):
-        search.fit(X, y)
+def test_predictions_need_a_validation_set():
     with pytest.raises(ValueError, match="requires a target"):
         leave_zero_out_predict(KMeans(), X, None)
 
