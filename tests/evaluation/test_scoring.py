@@ -5,7 +5,7 @@ import pytest
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import make_multilabel_classification
-from sklearn.dummy import DummyClassifier
+from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.metrics import get_scorer, log_loss, make_scorer, roc_auc_score
@@ -163,6 +163,8 @@ def test_predictions_by_which_models_are_compared(model, two_classes, metric, dt
     [
         (make_pipeline(StandardScaler(), LogisticRegression()), "accuracy"),
         (KNeighborsClassifier(), "accuracy"),
+        (DummyClassifier(), "accuracy"),
+        (DummyRegressor(), "r2"),
         (Ridge(), "r2"),
         (GaussianMixture(), "the estimator's own score method"),
     ],

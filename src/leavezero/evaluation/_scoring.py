@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline
@@ -39,7 +40,8 @@ _LOO_ATTRIBUTES = (
     "get_params",
     "n_features_in_",
 )
-_ACCURACY_METHODS = (ClassifierMixin.score, KNeighborsClassifier.score)
+_ACCURACY_METHODS = (ClassifierMixin.score, DummyClassifier.score, KNeighborsClassifier.score)
+_R2_METHODS = (RegressorMixin.score, DummyRegressor.score)
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,7 +172,7 @@ def metric_for(model: Any, metric: Metric) -> Metric:
     score_method = getattr(type(final_estimator(model)), "score", None)
     if score_method in _ACCURACY_METHODS:
         return replace(metric, name="accuracy", scorer=get_scorer("accuracy"))
-    if score_method is RegressorMixin.score:
+    if score_method in _R2_METHODS:
         return replace(metric, name="r2", scorer=get_scorer("r2"))
     return replace(metric, name=SCORE_METHOD)
 
