@@ -64,7 +64,8 @@ def work(shared, task):
         start_child(f"{folder}/{name}")
     if name == "child nested sleeps":
         Path(folder, "nested").write_text(str(os.getpid()))
-        Parallel(2, max_nbytes=1)(delayed(np.sum)(np.ones(10**6)) for _ in range(10**6))
+        nested = Parallel(2, max_nbytes=1, batch_size=1, pre_dispatch=2)  # few arrays at a time
+        nested(delayed(np.sum)(np.ones(10**6)) for _ in range(10**6))
     if name == "sleeps":
         time.sleep(1000)
     if name == "allocates":
