@@ -112,7 +112,7 @@ def test_callbacks_of_scikit_learn(data, grid_search, recorder):
     assert min(scores) > 0.7
 
 
-def test_callbacks_reach_candidates_that_support_them(data, grid_search):
+def test_callbacks_reach_candidates_that_support_them(data, grid_search, recorder):
     """The path of a task is that in scikit-learn's searches: search, candidate, iteration."""
     from sklearn.callback import ScoringMonitor
 

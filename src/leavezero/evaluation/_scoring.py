@@ -15,6 +15,7 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
 
 from leavezero._random import seed_sequence, stream
 from leavezero._tables import count_rows, take_rows
@@ -34,7 +35,6 @@ N_BLOCKS = 10  # of rows, for the sampling variance of scores that are no means 
 FLOAT32_SAFE = 1e-30  # values outside [this, 1 / this] do not fit single precision
 _SCORER_TYPE = type(get_scorer("accuracy"))
 _LOO_ATTRIBUTES = (
-    "__sklearn_tags__",
     "classes_",
     "feature_names_in_",
     "get_params",
@@ -280,6 +280,9 @@ class ScoredModel:
     @property  # type: ignore[misc]  # isinstance(model, Pipeline) of a scorer holds as before
     def __class__(self) -> type:
         return type(self._predictions.model)
+
+    def __sklearn_tags__(self) -> Any:  # scikit-learn 1.6 looks for it in the class
+        return get_tags(self._predictions.model)
 
     def __getattr__(self, name: str) -> Any:
         is_loo = isinstance(self._predictions, LOOCache)
