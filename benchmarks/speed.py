@@ -294,7 +294,7 @@ def write_page() -> None:
         lines += [""]
     lines += [
         '"other" is the share of GridSearchLZO\'s time outside of fitting, predicting and scoring',
-        "candidates: generating the validation set, statistics and the rest.",
+        "candidates on all rows: folds, generating the validation set, statistics and the rest.",
     ]
     (FOLDER / "speed.md").write_text("\n".join(lines) + "\n")
 
