@@ -1,9 +1,10 @@
 """Run scikit-learn's own tests of its searches with the classes of leavezero in their place.
 
-``uv run python benchmarks/sklearn_search_tests.py`` prints a Markdown table: the number of tests
-that pass, and each test that fails with the reason from ``sklearn_search_tests.toml``. The adapter
-replaces the classes and nothing else. With ``halving`` as the first argument it runs the tests of
-halving searches. Further arguments are passed to pytest, such as ``-k groups``.
+``uv run python benchmarks/sklearn_search_tests.py`` writes results/sklearn_search_tests/*.md: the
+number of tests that pass, and each test that fails with the reason from
+``sklearn_search_tests.toml``. The adapter replaces the classes and nothing else. With ``halving``
+as the first argument it runs the tests of halving searches. Further arguments are passed to pytest,
+such as ``-k groups``; the page is then printed only.
 """
 
 import os
@@ -26,6 +27,7 @@ CLASSES = {
     "HalvingRandomSearchCV": leavezero.HalvingRandomSearchLZO,
 }
 REASONS = Path(__file__).with_suffix(".toml")
+PAGES = Path(__file__).parents[1] / "results" / "sklearn_search_tests"
 
 
 class Outcomes:
@@ -62,13 +64,24 @@ def main(arguments: list[str]) -> None:
     arguments = [one for one in arguments if one != "halving"]
     pytest.main([*where, *options.split(), *arguments], plugins=[outcomes])
     n_tests = outcomes.n_passed + len(outcomes.failed)
-    print(
-        f"\n{module}.py of scikit-learn {sklearn.__version__}: {outcomes.n_passed} of {n_tests}\n"
-    )
-    print("| test | error | reason |\n|---|---|---|")
+    rows: dict[tuple[str, str], list[str]] = {}
     for name, error in sorted(outcomes.failed.items()):
-        reason = by_test.get(name) or by_test.get(name.partition("[")[0], "?")
-        print(f"| {name} | {error.replace('|', ' ')[:150]} | {reason} |")
+        test = name.partition("[")[0]
+        reason = by_test.get(name) or by_test.get(test, "?")
+        rows.setdefault((test, reason), []).append(error.replace("|", " ")[:100])
+    lines = [
+        f"# {module}.py of scikit-learn {sklearn.__version__}: {outcomes.n_passed} of {n_tests}",
+        "",
+        "Written by `benchmarks/sklearn_search_tests.py`: tests that fail with our classes.",
+        "",
+        "| test | instances | first error | reason |",
+        "|---|---|---|---|",
+        *(f"| {test} | {len(e)} | {e[0]} | {why} |" for (test, why), e in rows.items()),
+    ]
+    print("\n".join(lines))
+    if not arguments:
+        PAGES.mkdir(parents=True, exist_ok=True)
+        (PAGES / f"{module}.md").write_text("\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":

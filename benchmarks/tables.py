@@ -111,7 +111,7 @@ def run_select(
     predicted, observed = pd.read_parquet(folder / "p.parquet")["prediction"], test[target]
     if shown["task"] == "classification":
         predicted, observed = predicted.astype(str), observed.astype(str)
-    expected, label = shown["expected"], shown["best"]["model"]
+    expected, label = shown["expected"], shown["best"]["type"]
     held_out = float(score(observed.to_numpy(), predicted.to_numpy()))
     return {"leavezero_seconds": seconds, "model": label, "leavezero": held_out, **expected}
 

@@ -25,6 +25,7 @@ from experiments.runner import (
     run_all,
     time_left,
 )
+from experiments.selection_rules import RULES_TRIED
 from experiments.small_samples import SMALL
 from experiments.table3 import TABLE3
 from experiments.table5 import TABLE5
@@ -37,6 +38,7 @@ EXPERIMENTS = {
         SMALL,
         REGRET,
         AUGMENTER_COMPARISON,
+        RULES_TRIED,
         DIAGNOSTICS,
     )
 }

@@ -31,11 +31,7 @@ N_RESAMPLES = 2_000
 MIN_SELECTIONS = 5  # with and without a warning, for an interval
 
 WARNING = {code: t for code, t in THRESHOLDS.items() if t.warning is not None}
-NOTES_AS_WARNINGS = {
-    "LZ02": Thresholds(0.70, 0.85),
-    "LZ06": Thresholds(0.6, 0.2, low_is_bad=True),
-    "LZ07": Thresholds(1.0, 1.0),
-}
+NOTES_AS_WARNINGS = {"LZ07": Thresholds(1.0, 1.0)}
 
 
 @dataclass(frozen=True)

@@ -96,7 +96,8 @@ def run_search(
         estimator, grid = candidates
         splitter: Any = KFold if is_regressor(estimator) else StratifiedKFold
         folds = splitter(FOLDS[name], shuffle=True, random_state=split.number)
-        search = GridSearchCV(estimator, grid, cv=folds)
+        scoring = None if metrics[0] in MAIN_METRICS else metrics[0]
+        search = GridSearchCV(estimator, grid, cv=folds, scoring=scoring)
         found = _fitted(search, split, {metrics[0]: {name: "mean_test_score"}})
         if metrics[1:]:
             search.set_params(scoring=metrics[1:], refit=metrics[1])

@@ -11,8 +11,8 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "leavezero"
 MODULES = sorted(SOURCE.rglob("*.py"))
 
-MAX_MODULES = 107
-MAX_LINES = 23_450
+MAX_MODULES = 117
+MAX_LINES = 24_700
 MAX_MODULES_PER_PACKAGE = 22
 
 in_repository = pytest.mark.skipif(
@@ -81,7 +81,11 @@ ALLOWED = {
 
 CLEAN = [
     "README.md",
+    "CHANGELOG.md",
+    "CODE_OF_CONDUCT.md",
     "CONTRIBUTING.md",
+    "SECURITY.md",
+    "changes",
     "docs",
     "src",
     "tests",

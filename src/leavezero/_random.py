@@ -65,6 +65,13 @@ def stratified_folds(codes: Ints, n_folds: int, rng: np.random.Generator) -> Int
     return folds
 
 
+def random_rows(n_rows: int, limit: int | None, rng: np.random.Generator) -> Ints:
+    """Return the positions of all rows, or of ``limit`` random ones if there are more."""
+    if limit is None or n_rows <= limit:
+        return np.arange(n_rows)
+    return np.sort(rng.choice(n_rows, size=limit, replace=False))
+
+
 def with_seed(estimator: Any, seed: int) -> Any:
     """Set every ``random_state`` of None inside an estimator to a seed, and return the estimator.
 

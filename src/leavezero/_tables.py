@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 from itertools import pairwise
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -65,6 +66,8 @@ def take_rows(X: Table, rows: slice | Ints) -> Table:
         return [X[row] for row in rows]
     if sparse.issparse(X) and X.format not in ("csr", "csc", "lil"):
         return X.tocsr()[rows]  # the other formats do not support indexing
+    if hasattr(X, "column_names"):  # a table of pyarrow
+        return X.take(np.arange(len(X))[rows])
     return X[rows] if hasattr(X, "__getitem__") else np.asarray(X)[rows]
 
 
@@ -132,6 +135,13 @@ class TableCodec:
     @classmethod
     def of(cls, X: Table, *, integer_floats: bool = False) -> "TableCodec":
         """Read the columns; with ``integer_floats``, floats without fractions are integers."""
+        try:
+            return cls._of(X, integer_floats)
+        except TypeError as error:
+            raise TypeError(f"X must contain numbers, text or times: {error}") from error
+
+    @classmethod
+    def _of(cls, X: Table, integer_floats: bool) -> "TableCodec":
         if is_pandas(X):
             columns = tuple(_read_pandas(X.iloc[:, i], integer_floats) for i in range(X.shape[1]))
             return cls("pandas", columns, X.iloc[:0])
@@ -145,8 +155,15 @@ class TableCodec:
         if sparse.issparse(X):
             column = Column(ColumnKind.INTEGER if integer else ColumnKind.NUMBER, X.dtype)
             return cls("sparse", (column,) * X.shape[1])
-        cells = X.astype(np.float64, copy=False).T
-        columns = tuple(_read_numbers(c, X.dtype, integer, integer_floats) for c in cells)
+        cells = X.astype(np.float64, copy=False)
+        first = cells[:FIRST_ROWS]
+        with np.errstate(invalid="ignore"):  # infinity minus infinity
+            fractional = np.any(first - np.floor(first) > 0, axis=0)  # at once for all columns
+        number = Column(ColumnKind.NUMBER, X.dtype)
+        columns = tuple(
+            number if fractions else _read_numbers(column, X.dtype, integer, integer_floats)
+            for column, fractions in zip(cells.T, fractional, strict=True)
+        )
         return cls("array", columns)
 
     @cached_property
@@ -338,10 +355,10 @@ def _read_objects(column: AnyArray, integer_floats: bool) -> Column:
     missing = _is_missing(column)
     try:
         numbers = column[~missing].astype(np.float64)
-    except (TypeError, ValueError):
-        values = _sorted_values(list(dict.fromkeys(column[~missing].tolist())))
-        return Column(ColumnKind.CATEGORY, object, values)
-    return _read_numbers(numbers, object, False, integer_floats)
+    except (OverflowError, TypeError, ValueError):
+        return Column(ColumnKind.CATEGORY, object, _sorted_values(column[~missing].tolist()))
+    is_integer = all(isinstance(cell, Integral) for cell in column[~missing])
+    return _read_numbers(numbers, object, is_integer, integer_floats)
 
 
 def _encode_objects(cells: AnyArray, column: Column) -> Floats:
@@ -354,7 +371,10 @@ def _encode_objects(cells: AnyArray, column: Column) -> Floats:
 def _decode_objects(numbers: Floats, column: Column) -> AnyArray:
     if column.kind is ColumnKind.CATEGORY:
         return _values_at(numbers, np.isnan(numbers), column, absent=np.nan)
-    return numbers.astype(object)
+    cells = numbers.astype(object)
+    if column.kind is ColumnKind.INTEGER:
+        cells[~np.isnan(numbers)] = [int(number) for number in numbers[~np.isnan(numbers)]]
+    return cells
 
 
 def _is_missing(cells: AnyArray) -> Bools:
@@ -362,7 +382,8 @@ def _is_missing(cells: AnyArray) -> Bools:
 
 
 def _sorted_values(values: list[Any]) -> AnyArray:
-    """Return distinct values in an order that does not depend on the order of the rows."""
+    """Return the distinct values in an order that does not depend on the order of the rows."""
+    values = list(dict.fromkeys(values))
     array = np.empty(len(values), dtype=object)
     try:
         array[:] = sorted(values)

@@ -87,6 +87,11 @@ def test_text_is_read_from_standard_input(monkeypatch):
     assert sum(len(block) for block in file.blocks(1)) == 2
 
 
+def test_a_tab_can_be_written_as_in_a_shell(tmp_path):
+    (tmp_path / "a.csv").write_text("a,b\tc\n1\t2\n")
+    assert list(read(tmp_path / "a.csv", sep="\\t").columns) == ["a,b", "c"]
+
+
 @pytest.mark.parametrize("sep", [",", ";", "\t", "|"])
 def test_the_separator_is_found_in_the_first_row(sep, tmp_path):
     path = tmp_path / "a.csv"
@@ -104,6 +109,9 @@ def test_decimal_separator_and_encoding_are_options(tmp_path):
         read(path)
     with pytest.raises(TableError, match="encoding nonsense"):
         read(path, encoding="nonsense")
+    for option in ("sep", "decimal"):
+        with pytest.raises(TableError, match=f"--{option} must be one character, got 'ab'"):
+            read(path, **{option: "ab"})
 
 
 def test_blocks_of_text_have_the_cells_as_written(tmp_path):

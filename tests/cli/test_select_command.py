@@ -86,14 +86,14 @@ def test_a_selection_writes_model_report_and_metadata(run):
     assert "<script>alert(1)" not in (out / "report.html").read_text()
     results = pd.read_csv(out / "results.csv")
     assert len(results) == 13
-    assert results["selected"].tolist() == [True] + [False] * 12
+    assert results["best"].tolist() == [True] + [False] * 12
     metadata = json.loads((out / "run.json").read_text())
     assert len(metadata["table"]["sha256"]) == 64
     assert set(metadata["table"]["dropped"]) == {"id", "gone"}
     assert metadata["best"]["score"] == pytest.approx(results["score"].iloc[0])
     expected = metadata["expected"]
     assert expected["low"] < expected["score"] <= expected["high"] <= 1
-    assert {one["model"] for one in metadata["model_types"]} == {"bayes", "tree", "baseline"}
+    assert {one["name"] for one in metadata["model_types"]} == {"bayes", "tree", "baseline"}
     assert metadata["model_types"][0]["difference"] == 0
     assert metadata["fit_counts"]["candidate"] == 13
     assert metadata["versions"]["skrub"]
@@ -173,10 +173,10 @@ def test_rows_in_time_order_are_tested_on_later_rows(tmp_path):
         result = select(tmp_path / "a.csv", *words, *more)
         assert result.exit_code == 0, result.output
         scores.append(json.loads(result.stdout)["model_types"])
-    random, ordered = ({one["model"]: one["score"] for one in found} for found in scores)
+    random, ordered = ({one["name"]: one["score"] for one in found} for found in scores)
     assert random["tree"] > 0.7
     assert ordered["tree"] < 0.3
-    cv = [one["cv_score"] for one in json.loads(result.stdout)["candidates"]]
+    cv = [one["cv"] for one in json.loads(result.stdout)["candidates"]]
     assert sum(score is not None for score in cv) == 10
 
 

@@ -26,7 +26,7 @@ from leavezero.diagnostics import (
     run_checks,
 )
 
-CODES = [f"LZ{number:02}" for number in range(1, 14)]
+CODES = [f"LZ{number:02}" for number in (1, 3, 4, 5, 7, 8, 10, 11, 12, 13)]
 
 
 def two_normal_classes(n_rows=120, n_columns=3, seed=0):
@@ -52,7 +52,6 @@ def make_scores(scores=(0.7, 0.9, 0.8), **changes):
         "resampled": np.tile(scores[:, None], 50),
         "validation": scores,
         "held_out": np.full(len(scores), np.nan),
-        "by_component": None,
         "best": best,
         "tied": (best,),
         "bias_corrected": float(scores.max()),
@@ -107,16 +106,6 @@ def test_label_distribution_bins_regression_targets(rng):
     assert run("LZ01", replace(inputs, validation_set=shifted)).level == "warning"
 
 
-def test_two_sample_test_detects_shifted_rows():
-    inputs = make_inputs()
-    assert run("LZ02", inputs).level == "ok"
-    shifted = replace(inputs.validation_set, X=inputs.validation_set.X + 5.0)
-    fixed = FixedValidationSet(shifted.X, shifted.y)
-    check = run("LZ02", replace(inputs, validation_set=shifted, augmenter=fixed))
-    assert check.level == "note"
-    assert check.value > 0.95
-
-
 def test_leakage_is_0_for_copies_and_1_for_new_rows():
     X, y = two_normal_classes(n_columns=12)
     copies = CheckInputs(X, y, np.array([0, 1]), ValidationSet(X[:50], y[:50]), None)
@@ -153,26 +142,13 @@ def test_stability_warns_if_the_best_candidate_is_seldom_first(rng):
     assert run_on_scores("LZ05", (0.9,)).level == "not applicable"
 
 
-def test_rank_agreement_of_scores_and_of_components():
-    scores = np.array([0.7, 0.9, 0.8])
-    assert run_on_scores("LZ06", held_out=scores).level == "ok"
-    opposite = run_on_scores("LZ06", held_out=1 - scores)
-    assert (opposite.level, opposite.advice) == (
-        "note",
-        "Cross-validate the best candidates: cv_finalists=5.",
-    )
-    assert run_on_scores("LZ06", held_out=1 - scores, cross_validated=True).advice is None
-    components = run_on_scores("LZ06", by_component=np.stack([scores, 1 - scores]))
-    assert "augmenters of the union (lowest) -1.00" in components.message
-    assert run_on_scores("LZ06", held_out=np.full(3, 0.5)).level == "not applicable"
-
-
 def test_boundary_of_the_grid_is_noted_unless_an_inner_candidate_is_tied():
     scores = (0.7, 0.8, 0.9)
     check = run_on_scores("LZ07", scores)
     assert check.message == "The best candidate is on the boundary of the grid (C=100.0)."
     assert check.advice == "Extend the grid."
-    assert run_on_scores("LZ07", scores, tied=(2, 1)).level == "ok"
+    inside = run_on_scores("LZ07", scores, tied=(2, 1))
+    assert (inside.level, "or one that is tied" in inside.message) == ("ok", True)
     strings = [{"kernel": name} for name in ("a", "b", "c")]
     assert run_on_scores("LZ07", params=strings).level == "not applicable"
 
@@ -200,18 +176,6 @@ def test_small_classes_are_counted():
     check = run("LZ08", CheckInputs(two_normal_classes()[0], y, np.unique(y), None, None))
     assert check.level == "warning"
     assert check.message == "The smallest class, 'rare', has 5 rows."
-
-
-def test_risk_bound_requires_accuracy_two_classes_and_a_known_dimension():
-    X, y = two_normal_classes()
-    inputs = make_inputs(candidates=make_scores(), winner=LogisticRegression().fit(X, y))
-    check = run("LZ09", inputs)
-    assert check.level == "note"
-    assert "which is vacuous" in check.message
-    unknown = replace(inputs, winner=MLPClassifier())
-    assert run("LZ09", unknown).message == "The VC dimension of MLPClassifier is unknown."
-    log_loss = replace(inputs, candidates=make_scores(metric="neg_log_loss"))
-    assert "neg_log_loss is not a mean of a bounded loss" in run("LZ09", log_loss).message
 
 
 def test_selection_bias_is_measured_in_standard_errors():
@@ -294,7 +258,6 @@ def test_values_too_large_for_distances(size, rng):
     report = run_checks(CheckInputs(X, y, np.array([0, 1]), fixed, augmenter))
     assert report["LZ03"].message == "Values are too large for distances between rows."
     assert report["LZ11"].level == "ok"
-    assert "\n" not in report["LZ02"].message
 
 
 @pytest.mark.parametrize(
@@ -313,7 +276,6 @@ def test_every_type_of_rows_gets_a_report(X):
     inputs = CheckInputs(X, y, np.array([0, 1]), fixed, FixedValidationSet(fixed.X, fixed.y))
     report = run_checks(inputs)
     assert [check.code for check in report] == CODES
-    assert report["LZ02"].level != "not applicable"
 
 
 def test_one_row_per_class_gets_a_report():

@@ -32,7 +32,7 @@ def make_run():
             owner="test",
         )
         metrics = {SINGLE: resolve_metric(metric, "test")}
-        return Run(X, y, replicates, metrics, SINGLE, 0, training_metrics=metrics, **options)
+        return Run(X, y, y, replicates, metrics, SINGLE, 0, training_metrics=metrics, **options)
 
     return make
 

@@ -11,11 +11,12 @@ from sklearn.model_selection import GroupKFold, KFold, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
-from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier
 
 from leavezero import (
     CandidateSearchLZO,
     FixedValidationSet,
+    GaussianMixtureAugmenter,
     GridSearchLZO,
     HalvingGridSearchLZO,
     LabelInvariantMixup,
@@ -82,14 +83,14 @@ def test_first_folds_with_enough_test_rows_are_used(monkeypatch):
     folds = list(KFold(5).split(np.zeros(100)))
     for least, n_folds in ((1, 1), (20, 1), (21, 2), (60, 3), (100, 5), (1000, 5)):
         monkeypatch.setattr(_fold_scores, "HELD_OUT_ROWS", least)
-        assert enough_folds(folds, 9, 9) == folds[:n_folds]
+        assert enough_folds(folds, 25, 9) == folds[:n_folds]
 
 
 @pytest.mark.parametrize(
-    ("n_candidates", "n_groups", "n_folds"),
+    ("max_fits", "n_groups", "n_folds"),
     [
-        (2, 2, 5),
-        (9, 9, 5),
+        (15, 2, 5),
+        (15, 9, 3),
         (10, 10, 2),
         (15, 15, 3),
         (25, 25, 5),
@@ -98,9 +99,9 @@ def test_first_folds_with_enough_test_rows_are_used(monkeypatch):
         (12, 2, 5),
     ],
 )
-def test_folds_are_few_if_five_groups_would_need_too_many_fits(n_candidates, n_groups, n_folds):
+def test_folds_are_few_if_five_groups_would_need_too_many_fits(max_fits, n_groups, n_folds):
     folds = list(KFold(5).split(np.zeros(100)))
-    assert enough_folds(folds, n_candidates, n_groups) == folds[:n_folds]
+    assert enough_folds(folds, max_fits, n_groups) == folds[:n_folds]
 
 
 @pytest.mark.parametrize(("cv", "n_folds"), [(5, 2), (KFold(5), 5), ("pairs", 5)])
@@ -113,6 +114,23 @@ def test_folds_of_a_splitter_are_all_used(two_classes, monkeypatch, cv, n_folds)
     assert search.fit_counts_["cv"] == 2 * n_folds
     search.set_params(cv_finalists=2).fit(*two_classes)
     assert search.fit_counts_["cv"] == 2 * 5
+
+
+def test_variance_of_r2_is_that_of_squared_errors(make_run, evaluate_all):
+    """Not that of two or three scores of folds, which is hardly known."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 3))
+    y = X[:, 0] + rng.normal(size=90)
+    run = make_run(X, y, metric="r2", augmenter=GaussianMixtureAugmenter())
+    results = evaluate_all(run, DecisionTreeRegressor(), [{"max_depth": 2}])[0].results
+    folds = list(KFold(3).split(X))
+    [result], _ = cross_validate_some(run, results, FoldPlan(folds, 1), n_jobs=1)
+    variances = []
+    for train, test in folds:
+        model = DecisionTreeRegressor(max_depth=2, random_state=run.seed).fit(X[train], y[train])
+        parts = (y[test] - model.predict(X[test])) ** 2 / np.var(y[test])
+        variances.append(np.var(parts) / (len(test) - 1))
+    assert result.cv[SINGLE].variance == pytest.approx(1.5 * np.mean(variances) / 3)
 
 
 # Candidates
@@ -151,7 +169,7 @@ def test_further_ones_are_the_best_by_the_corrected_scores(make_run, evaluate_al
 
 @pytest.mark.parametrize(
     ("n_candidates", "n_cross_validated", "n_folds"),
-    [(2, 2, 5), (4, 3, 5), (9, 3, 5), (10, 5, 2), (16, 5, 3), (40, 5, 5)],
+    [(2, 2, 5), (4, 4, 3), (9, 5, 3), (10, 5, 2), (16, 5, 3), (40, 5, 5)],
 )
 def test_number_of_candidates(two_classes, n_candidates, n_cross_validated, n_folds):
     """With ten or more candidates, there are at most as many fits on folds; at most 25."""

@@ -20,7 +20,7 @@ from joblib import Parallel, delayed
 from scipy import sparse
 from sklearn import config_context, get_config
 
-from leavezero.execution import Limits, TaskEnded, run_tasks
+from leavezero.execution import Limits, TaskEnded, reused_workers, run_tasks
 from leavezero.execution import _process_pool as module
 from leavezero.execution._process_pool import ALIGNMENT, cloudpickle, read_shared, write_shared
 
@@ -48,12 +48,16 @@ def are_gone(pids, seconds=20.0):
 
 
 def start_child(path):
-    """Start a process that outlives its parent, in a session of its own."""
-    code = "import os, sys, time; os.fork() and os._exit(0); print(os.getpid()); time.sleep(1000)"
-    with open(path, "w") as file:
-        subprocess.Popen([sys.executable, "-Suc", code], stdout=file, start_new_session=True).wait()
-    while not Path(path).read_text().strip():
-        time.sleep(0.01)
+    """Start processes in sessions of their own: one without a parent, one without environment."""
+    code = "import os, time; {}print(os.getpid()); time.sleep(1000)"
+    kinds = [("", "os.fork() and os._exit(0); ", None), (" 2", "", {})]
+    # The second is found while its parent lives: not if a later task ends the worker itself.
+    for name, fork, env in kinds[: 2 if "nested" in path else 1]:
+        with open(path + name, "w") as file:
+            command = [sys.executable, "-Suc", code.format(fork)]
+            subprocess.Popen(command, stdout=file, start_new_session=True, env=env)
+        while not Path(path + name).read_text().strip():
+            time.sleep(0.01)
 
 
 def work(shared, task):
@@ -172,11 +176,29 @@ def test_nothing_is_left(mixed, folder):
     """No descendants, not even those in other sessions, and no files."""
     pids = [mixed["results"][name][1] for name in ("fine", "writes", "forks", "dies once")]
     children = [int(path.read_text()) for path in folder.glob("child*")]
-    assert len(children) == 3
+    assert len(children) == 4
     assert are_gone(pids + children, seconds=0.0)
     assert mixed["left"] == set()
     pid = int((folder / "nested").read_text())
     assert not list(Path("/dev/shm").glob(f"*loky*-{pid}-*"))
+
+
+def test_workers_are_reused_until_the_end_of_the_context(folder):
+    """Also after a call that was not finished; what a call shares replaces that of the last one."""
+    pids = []
+    with reused_workers(Limits(timeout=60.0)) as limits:
+        for number in range(3):
+            shared = (np.full(2, number), str(folder))
+            tasks = tasks_of("fine", *["sleeps"] * (number == 1))
+            with closing(run_tasks(work, shared, tasks, n_jobs=1, limits=limits)) as results:
+                _, (total, pid) = next(results)
+                if number == 1:  # the second task begins
+                    limits.pool.assign()
+            assert total == 2 * number
+            pids.append(pid)
+        assert is_running(pids[2])
+    assert pids[0] == pids[1] != pids[2]
+    assert are_gone(pids, seconds=0.0)
 
 
 def test_budget_ends_running_tasks_and_begins_no_other(folder, tmp_path):

@@ -1,14 +1,16 @@
-"""The number of threads inside a task: joblib's rule."""
+"""The number of threads inside a task, by joblib's rule, and after a search."""
 
 import os
 import sys
 
 import numpy as np
 import pytest
-from joblib import cpu_count
+from joblib import Parallel, cpu_count, delayed, parallel_config
+from sklearn.linear_model import Ridge
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from leavezero import GridSearchLZO
 from leavezero.execution import Limits, run_tasks
 from leavezero.execution._process_pool import cloudpickle
 
@@ -43,3 +45,18 @@ def test_numbers_in_the_environment_count(monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "2")
     found = dict(run_tasks(thread_numbers, None, [0, 1], n_jobs=2, limits=Limits(timeout=300.0)))
     assert max(set.union(*found.values())) == 2
+
+
+@pytest.mark.parametrize("backend", ["threading", "loky"])
+def test_searches_restore_threads_and_random_state(backend, rng):
+    """Also two searches at once, in two threads: k-means limits the threads of BLAS."""
+    X = rng.normal(size=(60, 3))
+    search = GridSearchLZO(Ridge(), {"alpha": [0.1, 1.0]}, n_jobs=2, n_replicates=1, random_state=0)
+    before = np.random.get_state()[1].tolist()  # noqa: NPY002 - not of a search
+    with threadpool_limits(2), parallel_config(backend=backend):
+        expected = thread_numbers(None, None)
+        search.fit(X, X[:, 0])
+        searches = [delayed(search.set_params(n_jobs=1).fit)(X, X[:, 0]) for _ in range(6)]
+        Parallel(2, backend="threading")(searches)
+        assert thread_numbers(None, None) == expected == {2}
+    assert np.random.get_state()[1].tolist() == before  # noqa: NPY002

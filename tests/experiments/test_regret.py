@@ -217,6 +217,9 @@ def test_columns_are_those_of_the_searches():
     folds = run_search("5-fold CV", model_type, split, metrics)
     assert list(folds) == metrics
     assert folds["accuracy"]["fits"] == 11
+    reverse = run_search("5-fold CV", model_type, split, metrics[::-1])
+    for metric in metrics:
+        assert reverse[metric]["columns"] == folds[metric]["columns"]
 
 
 def test_metrics_are_those_that_can_be_computed():

@@ -20,6 +20,7 @@ PACKAGES = [
     "leavezero.search",
     "leavezero.semi_supervised",
     "leavezero.testing",
+    "leavezero.unsupervised",
 ]
 SNAPSHOT = Path(__file__).with_name("public_api.json")
 

@@ -15,6 +15,7 @@ from sklearn.linear_model import (
     ElasticNet,
     GammaRegressor,
     Lasso,
+    LassoLars,
     LinearRegression,
     LogisticRegression,
     PoissonRegressor,
@@ -25,7 +26,7 @@ from sklearn.linear_model import (
 )
 from sklearn.svm import LinearSVC, LinearSVR
 
-from leavezero.leave_one_out import _newton, find_leave_one_out
+from leavezero.leave_one_out import _newton, find_leave_one_out, leave_one_out_predict
 from leavezero.testing._leave_one_out import refit_predictions
 
 FEW = settings(max_examples=3)  # each example fits once per row
@@ -230,6 +231,15 @@ def test_newton_step_is_close_to_refits(data, estimator, target, name, tolerance
     refits, _ = refit_predictions(estimator, X, y, weights, [name])
     assert (loo.method, loo.unreliable) == ("approximate", None)
     np.testing.assert_allclose(loo.predictions[name], refits[name], atol=tolerance)
+
+
+def test_lasso_lars_has_the_predictions_of_lasso(data):
+    X, y = data["X"], data["noisy"]
+    found, expected = (
+        leave_one_out_predict(model.fit(X, y), X, y)
+        for model in (LassoLars(0.02), Lasso(0.02, tol=1e-12))
+    )
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
 def test_quadratic_losses_are_exact(data):

@@ -202,13 +202,14 @@ def test_page_is_complete_without_scripts(open_page):
 
 
 def test_print_is_dark_on_white_and_complete(open_page):
-    page = open_page(color_scheme="dark")
+    page = open_page(718, color_scheme="dark")  # pixels between the margins of A4
     page.emulate_media(media="print")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert not page.locator("nav").is_visible()
     page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
     assert page.locator(".checks").is_visible()
     assert page.evaluate("getComputedStyle(document.querySelector('.tall')).maxHeight") == "none"
+    assert page.evaluate("document.documentElement.scrollWidth") <= 718
 
 
 def test_the_page_of_a_served_model_predicts(browser, tmp_path):

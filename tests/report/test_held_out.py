@@ -16,7 +16,7 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from leavezero.report import describe_predictions
+from leavezero.report import baseline_score, describe_predictions
 from leavezero.report._held_out import MAX_COLUMNS
 
 RNG = np.random.default_rng(0)
@@ -103,6 +103,13 @@ def test_regression_counts_every_row_and_no_single_value():
     assert found["mean_absolute_error"] == pytest.approx(errors.mean())
 
 
+def test_the_baseline_of_classes_of_equal_size_is_their_share():
+    """The leave-one-out accuracy of the majority is 0: without a row, the other class is larger."""
+    y = np.array(["a", "b"] * 20)
+    assert baseline_score(y, get_scorer("accuracy"), is_regression=False) == 0.5
+    assert baseline_score(np.arange(5.0), get_scorer("r2"), is_regression=True) == 0
+
+
 def test_important_columns_come_first_with_intervals_and_the_baseline_ignores_all():
     X, y = labeled(200)
     found = describe(LogisticRegression(), X, y)
@@ -169,3 +176,13 @@ def test_folds_that_fail_leave_the_part_out():
     folds = list(KFold(2).split(X))
     options = {"folds": folds, "scorer": get_scorer("accuracy"), "classes": np.unique(y)}
     assert describe_predictions(LogisticRegression().fit(X, y), X, y, **options) is None
+
+
+@pytest.mark.parametrize(("seconds", "n_folds"), [(0, 1), (-5, 1), (1e6, 5)])
+def test_folds_that_there_is_no_time_for_are_left_out(seconds, n_folds):
+    X, y = labeled()
+    found = describe(LogisticRegression(), X, y, use_loo=False, seconds=seconds)
+    assert found["n_fits"] == n_folds
+    assert np.sum(found["confusion"]["counts"]) == 18 * n_folds
+    assert found["importances"][0]["label"] == "signal"
+    assert np.isnan(found["importances"][0]["low"]) == (n_folds == 1)

@@ -5,9 +5,11 @@ import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
-from leavezero.report import plot_comparison, plot_scores, plot_validation_set, to_svg
+from leavezero.report import plot_comparison, plot_scores, plot_validation_set
 from leavezero.report._plots import COLORS
+from leavezero.report._svg_figures import to_svg
 
+SIZE = (560, 470)
 SVG = "{http://www.w3.org/2000/svg}"
 NASTY = ["<script>alert(1)</script>", "\"'&", "🙂" * 200, "$x_{$", "a\nb"]
 
@@ -45,14 +47,14 @@ def test_comparison_shows_both_scores_of_each_split_and_the_means():
 def test_texts_of_users_are_only_text(text):
     """Whatever a name contains, the SVG is well-formed and has neither markup nor formulas."""
     data = comparison(metric=text, name=text)
-    root = ElementTree.fromstring(to_svg(plot_comparison, data, label=text))
+    root = ElementTree.fromstring(to_svg(plot_comparison, data, label=text, size=SIZE))
     assert root.find(f".//{SVG}script") is None
     texts = [element.text for element in root.iter(f"{SVG}text")]
     assert any(" ".join(text.split())[:30] in found for found in texts)
 
 
 def test_svg_is_deterministic_and_has_no_date():
-    one, two = (to_svg(plot_comparison, comparison(), label="a") for _ in "12")
+    one, two = (to_svg(plot_comparison, comparison(), label="a", size=SIZE) for _ in "12")
     assert one == two
     assert "metadata" not in one
 
@@ -60,9 +62,10 @@ def test_svg_is_deterministic_and_has_no_date():
 def test_svg_ignores_the_style_of_the_user():
     import matplotlib
 
-    plain = to_svg(plot_scores, [{"label": "C=1", "score": 0.9}], "accuracy", label="a")
+    arguments = (plot_scores, [{"label": "C=1", "score": 0.9}], "accuracy")
+    plain = to_svg(*arguments, label="a", size=SIZE)
     with matplotlib.rc_context({"font.size": 30, "axes.facecolor": "black"}):
-        assert to_svg(plot_scores, [{"label": "C=1", "score": 0.9}], "accuracy", label="a") == plain
+        assert to_svg(*arguments, label="a", size=SIZE) == plain
 
 
 def test_scores_have_intervals_and_the_color_of_their_kind():

@@ -90,6 +90,8 @@ def test_model_types_are_listed_with_their_best_candidate():
     assert [one["tied"] for one in types] == [True, True, False]
     assert types[0]["params"] == [{"name": "C", "values": [1, 10], "numeric": True}]
     assert found["baseline"] == 0.5
+    given = summarize(table, best=1, selection=SELECTION | {"tied": (1, 2)}, baseline=0.4)
+    assert (given["baseline"], given["model_types"][2]["score"]) == (0.4, 0.4)
 
 
 def test_single_candidate_has_no_margin():

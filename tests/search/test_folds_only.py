@@ -25,6 +25,7 @@ from sklearn.model_selection import (
 )
 from sklearn.neighbors import KernelDensity, KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from leavezero import (
@@ -174,9 +175,9 @@ def test_precomputed_kernel():
     search = folds_search(SVC(kernel="precomputed"), grid, cv=FOLDS)(X @ X.T, y)
     theirs = GridSearchCV(SVC(kernel="precomputed"), grid, cv=FOLDS).fit(X @ X.T, y)
     assert_same_scores(search, theirs)
-    frame = pd.DataFrame(X @ X.T)
-    again = folds_search(SVC(kernel="precomputed"), grid, cv=FOLDS)(frame, y)
-    assert_same_scores(again, theirs)
+    for kernel in (pd.DataFrame(X @ X.T), (X @ X.T).tolist()):
+        again = folds_search(SVC(kernel="precomputed"), grid, cv=FOLDS)(kernel, y)
+        assert_same_scores(again, theirs)
     with pytest.raises(ValueError, match="precomputed"):
         GridSearchLZO(SVC(kernel="precomputed"), grid, augmenter=LabelInvariantMixup()).fit(X, y)
 
@@ -288,3 +289,22 @@ def test_time_series_where_random_folds_and_loo_mislead():
     search = folds_search(Ridge(), grid, cv=TimeSeriesSplit(4))(waves, walk)
     theirs = GridSearchCV(Ridge(), grid, cv=TimeSeriesSplit(4)).fit(waves, walk)
     assert_same_scores(search, theirs)
+
+
+class CountedScaler(StandardScaler):
+    fitted = None
+
+    def fit(self, X, y=None, sample_weight=None):
+        self.fitted.append(len(X))
+        return super().fit(X, y, sample_weight)
+
+
+def test_candidates_share_work_within_a_fold():
+    """Candidates that are fitted jointly on all rows are fitted jointly on each fold, too."""
+    fitted = CountedScaler.fitted = []
+    model = make_pipeline(CountedScaler(), KNeighborsClassifier())
+    grid = {"kneighborsclassifier__n_neighbors": [1, 5, 25]}
+    ours = folds_search(model, grid, cv=FOLDS, return_train_score=True)(X, y)
+    assert fitted == [100, 100, 100, 150]
+    theirs = GridSearchCV(model, grid, cv=FOLDS, return_train_score=True).fit(X, y)
+    assert_same_scores(ours, theirs)

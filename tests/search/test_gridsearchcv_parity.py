@@ -220,7 +220,7 @@ def test_model_of_no_type_and_a_target_with_fractions_is_a_regression(n_values):
     expected = GridSearchLZO(Ridge(), grid, loo=False, **params).fit(X, y)
     assert search.best_params_ == {"alpha": 0.1}
     np.testing.assert_array_equal(search.validation_set_.y, expected.validation_set_.y)
-    assert len(search.diagnose().checks) == 13
+    assert len(search.diagnose().checks) == 10
 
 
 def test_no_object_is_fitted_twice(data, grid_search):

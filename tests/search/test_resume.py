@@ -25,6 +25,7 @@ from leavezero import (
 from leavezero.augment import CopulaAugmenter, GaussianAugmenter
 from leavezero.exceptions import CandidateFailedWarning
 from leavezero.execution import summarize_checkpoint
+from leavezero.search import _base
 
 X, y = load_iris(return_X_y=True)
 FEW = {"augmenter": GaussianAugmenter(), "n_replicates": 2, "random_state": 0}
@@ -88,14 +89,14 @@ def reference():
 
 
 def test_finished_search_is_not_repeated(path, fits, reference):
-    """Only the folds and the best candidate are fitted again: neither is stored."""
+    """Only the best candidate is fitted again, since models are not stored."""
     first = stump_search(path).fit(X, y)
     assert first.fit_counts_ == {"candidate": 16, "auxiliary": 0, "cv": 15, "refit": 0}
     again = stump_search(Checkpoint(path)).fit(X, y)
-    assert again.fit_counts_ == {"candidate": 0, "auxiliary": 0, "cv": 15, "refit": 1}
+    assert again.fit_counts_ == {"candidate": 0, "auxiliary": 0, "cv": 0, "refit": 1}
     assert results(first) == results(again) == reference
     np.testing.assert_array_equal(first.predict(X), again.predict(X))
-    assert len(fits) == 16 + 15 + 15 + 1
+    assert len(fits) == 16 + 15 + 1
     assert fits[-1] == tuple(again.best_params_.values())
     np.testing.assert_array_equal(
         first.cv_results_["mean_fit_time"], again.cv_results_["mean_fit_time"]
@@ -110,6 +111,7 @@ def test_interrupted_search_resumes(path, fits, reference, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         search.fit(X, y)
     assert len(search.cv_results_["params"]) == len(summarize_checkpoint(path).results) == 6
+    assert search.predict(X).shape == y.shape  # by the best of the finished candidates
     finished = set(fits[:6])
     fits.clear()
     monkeypatch.setattr(Stump, "interrupt_at", None)
@@ -121,15 +123,39 @@ def test_interrupted_search_resumes(path, fits, reference, monkeypatch):
 
 
 def test_search_that_was_interrupted_in_a_fold_resumes(path, fits, reference, monkeypatch):
+    """With the folds that were finished; the interrupted search predicts."""
     monkeypatch.setattr(Stump, "interrupt_at", 20)
     search = stump_search(path)
     with pytest.raises(KeyboardInterrupt):
         search.fit(X, y)
     assert search.fit_counts_ == {"candidate": 16, "auxiliary": 0, "cv": 0, "refit": 0}
+    assert search.predict(X).shape == y.shape
     monkeypatch.setattr(Stump, "interrupt_at", None)
     resumed = stump_search(path).fit(X, y)
-    assert resumed.fit_counts_["candidate"] == 0
+    assert resumed.fit_counts_ == {"candidate": 0, "auxiliary": 0, "cv": 12, "refit": 1}
     assert results(resumed) == reference
+
+
+@pytest.mark.parametrize("is_refit", [False, True])
+def test_search_that_was_interrupted_in_the_conclusion(path, monkeypatch, reference, is_refit):
+    """The selection is made, whatever is interrupted; only an interrupted refit is missing."""
+    if is_refit:  # a finished checkpoint, so that the best candidate is fitted again
+        stump_search(path).fit(X, y)
+    name = "fit_candidate" if is_refit else "select"
+    function, calls = getattr(_base, name), []
+
+    def interrupted(*args):
+        calls.append(args)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        return function(*args)
+
+    monkeypatch.setattr(_base, name, interrupted)
+    search = stump_search(path)
+    with pytest.raises(KeyboardInterrupt):
+        search.fit(X, y)
+    assert results(search) == reference
+    assert hasattr(search, "best_estimator_") is not is_refit
 
 
 def test_candidates_can_be_added(path):
@@ -223,7 +249,8 @@ def test_optuna_search_with_more_trials(path):
         for n, checkpoint in ((4, path), (8, path), (8, None))
     )
     assert results(more) == results(plain)
-    assert more.fit_counts_["candidate"] == plain.n_fits_ - first.n_fits_
+    n_fits = [search.fit_counts_["candidate"] for search in (plain, first, more)]
+    assert n_fits[2] == n_fits[0] - n_fits[1]
     search = OptunaSearchLZO(Stump(), space, checkpoint=path, storage="sqlite://", **FEW)
     with pytest.raises(ValueError, match="checkpoint of OptunaSearchLZO must be None if storage"):
         search.fit(X, y)

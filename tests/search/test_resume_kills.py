@@ -117,7 +117,7 @@ def kill_and_resume(folder, name, n_kills, **params):
         if len(known) > N_CANDIDATES * 3 // 4:  # the next one might finish
             break
         child = fork(lambda: search_of(path, **params).fit(X, y))
-        n_more = moments.randint(1, max(1, (N_CANDIDATES - len(known)) // 2))
+        n_more = moments.randint(1, max(1, N_CANDIDATES // n_kills))
         while len(fits(log)) < before + n_more and not os.waitpid(child, os.WNOHANG)[0]:
             time.sleep(0.002)
         time.sleep(moments.uniform(0.0, 0.05))
@@ -148,17 +148,65 @@ def kill_and_resume(folder, name, n_kills, **params):
     }
 
 
+def kill_workers(folder, name, n_kills, **params):
+    """Kill workers of one search at random moments; return what happened."""
+    moments, path, log = random.Random(name), folder / f"{name}.sqlite", folder / f"{name}.log"
+    os.environ |= {LOG: str(log), SECONDS: "0.05"}
+    child = fork(lambda: search_of(path, **params).fit(X, y))
+    n_killed = 0
+    for number in range(1, n_kills + 1):
+        until = time.monotonic() + 120
+        while len(fits(log)) < 5 * number and time.monotonic() < until:
+            time.sleep(0.002)
+        time.sleep(moments.uniform(0.0, 0.05))
+        # Of our workers the oldest, since three that die while they start end a search; of
+        # joblib's processes the youngest, since the oldest is its resource tracker.
+        workers = sorted(descendants(child), reverse="timeout" not in params)
+        for worker in workers[:1]:
+            os.kill(worker, signal.SIGKILL)
+            n_killed += 1
+    left, ended = set(), (0, 0)
+    while not ended[0]:
+        left |= descendants(child)
+        time.sleep(0.02)
+        ended = os.waitpid(child, os.WNOHANG)
+    assert ended[1] == 0
+    for worker in left:  # joblib's wait for some minutes
+        with suppress(ProcessLookupError):
+            os.kill(worker, signal.SIGKILL)
+    # A killed worker costs the fit that it runs; joblib ends all workers if one is lost.
+    n_lost = n_killed * (1 if "timeout" in params else 2)
+    repeated = fits(log)[N_CANDIDATES + n_lost :]
+    last = search_of(path).fit(X, y)
+    os.environ[SECONDS] = "0"
+    return {
+        "same": results(last) == results(search_of().fit(X, y)),
+        "repeated": repeated,
+        "n_killed": n_killed,
+        "n_known": 1,
+        "n_fits": N_CANDIDATES - 1 + last.fit_counts_["candidate"],
+        "n_finished": len(finished(path)),
+        "workers_ended": True,
+    }
+
+
 SCENARIOS = {
     "alone": {"n_kills": 2},
     "joblib": {"n_kills": 1, "n_jobs": 2},
     "limits": {"n_kills": 1, "n_jobs": 2, "timeout": 600},
-    "alone, often": {"n_kills": 12},
-    "limits, often": {"n_kills": 6, "n_jobs": 2, "timeout": 600},
+    "alone, often": {"n_kills": 20},
+    "limits, often": {"n_kills": 20, "n_jobs": 2, "timeout": 600},
+    "workers of joblib": {"n_kills": 2, "n_jobs": 2},
+    "workers of limits": {"n_kills": 5, "n_jobs": 2, "timeout": 600},
 }
 
 if __name__ == "__main__":
     names, folder = sys.argv[1].split(";"), Path(sys.argv[2])
-    print(json.dumps({name: kill_and_resume(folder, name, **SCENARIOS[name]) for name in names}))
+    found = {}
+    for name in names:
+        kill = kill_workers if name.startswith("workers") else kill_and_resume
+        found[name] = kill(folder, name, **SCENARIOS[name])
+    (folder / "found.json").write_text(json.dumps(found))
     sys.exit()
 
 
@@ -167,20 +215,23 @@ if __name__ == "__main__":
     "names",
     [
         "alone;joblib;limits",
-        pytest.param("alone, often;limits, often", marks=pytest.mark.slow),
+        pytest.param("alone, often", marks=pytest.mark.slow),
+        pytest.param("limits, often", marks=pytest.mark.slow),
+        pytest.param("workers of joblib;workers of limits", marks=pytest.mark.slow),
     ],
 )
 def test_killed_search_resumes(names, tmp_path):
     """No result is lost or changed, and no finished candidate is fitted again."""
-    done = subprocess.run(
-        [sys.executable, __file__, names, str(tmp_path)],
-        capture_output=True,
-        text=True,
-        timeout=580,
-        env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
-    )
-    assert done.returncode == 0, done.stderr
-    for name, found in json.loads(done.stdout).items():
+    with open(tmp_path / "output", "w") as output:  # a pipe stays open while any worker is left
+        done = subprocess.run(
+            [sys.executable, __file__, names, str(tmp_path)],
+            stdout=output,
+            stderr=output,
+            timeout=580,
+            env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+        )
+    assert done.returncode == 0, (tmp_path / "output").read_text()
+    for name, found in json.loads((tmp_path / "found.json").read_text()).items():
         assert found["n_killed"] > 0, name
         assert 0 < found["n_known"] < N_CANDIDATES, name
         assert found["same"], name

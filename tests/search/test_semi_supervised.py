@@ -263,7 +263,7 @@ def test_none_as_the_marker_in_reports_and_several_estimators():
     assert_array_equal(
         search.cv_results_["mean_test_score"], table_of_codes(False)["mean_test_score"]
     )
-    assert len(search.diagnose().checks) == 13
+    assert len(search.diagnose().checks) == 10
 
 
 @pytest.mark.parametrize(

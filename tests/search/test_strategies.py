@@ -166,6 +166,7 @@ def test_last_iteration_of_halving_has_all_rows():
     assert search.cv_results_["iter"].tolist() == [0] * 6 + [1] * 3 + [2] * 2
     assert search.cv_results_["n_resources"][search.best_index_] == 180
     assert (search.n_iterations_, search.n_remaining_candidates_) == (3, 1)
+    assert search.all_cv_results_ is search.cv_results_
     assert (search.n_required_iterations_, search.n_possible_iterations_) == (3, 3)
     assert (search.min_resources_, search.max_resources_) == (30, 180)
     np.testing.assert_array_equal(search.best_estimator_.X_, X)

@@ -8,6 +8,7 @@ from leavezero.augment._augmenter import (
     TableAugmenter,
     ValidationSet,
 )
+from leavezero.augment._augmenter import is_regression as is_regression  # not public
 from leavezero.augment._augmenter import takes_unlabeled as takes_unlabeled  # not public
 from leavezero.augment._auto import resolve_augmenter as resolve_augmenter  # not public
 from leavezero.augment._composition import AugmenterPipeline, AugmenterUnion

@@ -17,7 +17,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from leavezero._random import seed_sequence, stream, with_seed
+from leavezero._random import random_rows, seed_sequence, stream, with_seed
 from leavezero._tables import (
     TableCodec,
     count_rows,
@@ -140,7 +140,7 @@ class Target:
                 f"Input y contains NaN or infinity: {owner} requires a finite target. Drop these "
                 "rows; rows without a label need a semi-supervised search."
             )
-        if _is_regression(values):
+        if is_regression(values):
             numbers = values.astype(np.float64).reshape(len(values), -1)
             n_outputs = values.shape[1] if values.ndim == 2 else 0
             codes = np.zeros(len(values), dtype=np.intp)
@@ -174,7 +174,8 @@ class Target:
         return repr(plain(label) if np.ndim(label) == 0 else label.tolist())
 
 
-def _is_regression(values: AnyArray) -> bool:
+def is_regression(values: AnyArray) -> bool:
+    """Return True for floats with fractions or more than 20 distinct values."""
     if values.dtype.kind != "f":
         return False
     return bool(np.any(values != np.rint(values))) or len(np.unique(values)) > MAX_FLOAT_CLASSES
@@ -368,6 +369,14 @@ class TableAugmenter(BaseAugmenter):
     def _sample_table(self, n_samples: int, root: np.random.SeedSequence) -> TableSample:
         """Generate encoded rows."""
 
+    def _validated(self, X: Table) -> Any:
+        try:
+            return validate_data(self, X, ensure_all_finite=False, accept_sparse="csr")
+        except (ArithmeticError, TypeError, ValueError) as error:
+            kind = TypeError if isinstance(error, TypeError) else ValueError
+            name = type(self).__name__
+            raise kind(f"X passed to {name} cannot be used: {error}") from error
+
     def _read_table(self, X: Table) -> tuple[Any, TableCodec | None]:
         """Return X encoded as numbers with its codec, or an array of documents and None."""
         if is_text(X):
@@ -376,7 +385,7 @@ class TableAugmenter(BaseAugmenter):
             validate_data(self, X, skip_check_array=True)
             return self._encoded(X)
         try:
-            checked = validate_data(self, X, ensure_all_finite=False, accept_sparse="csr")
+            checked = self._validated(X)
         except ValueError:
             objects = np.asarray(X, dtype=object)  # without dimensions for a sparse matrix
             if objects.ndim != 2 or not any(isinstance(cell, str) for cell in objects.ravel()):
@@ -507,13 +516,14 @@ class ClassConditionalAugmenter(TableAugmenter):
         for rows in np.split(order, np.flatnonzero(np.diff(codes[order])) + 1):
             code = int(target.codes[rows[0]])
             name = "" if target.labels is None else target.name(code)
-            some = some_rows(len(rows), self.max_rows, np.random.default_rng(0))
+            some = random_rows(len(rows), self.max_rows, np.random.default_rng(0))
             known = values[rows[some]]
             one = ClassRows(name, code, rows, known, categorical, self._n_targets)
-            if len(one) < self.min_rows:
-                self._warn_small(one)
             self._fitted.append(self._fit_class(one))
             self._classes.append(one if self.keeps_rows else replace(one, values=None))
+        small = [one for one in self._classes if len(one) < self.min_rows]
+        if small:
+            self._warn_small(small[0], len(small) - 1)
 
     def _sample_table(self, n_samples: int, root: np.random.SeedSequence) -> TableSample:
         sizes = quotas(np.array([len(one) for one in self._classes]), n_samples)
@@ -535,14 +545,15 @@ class ClassConditionalAugmenter(TableAugmenter):
         numbers = numbers.toarray() if sparse.issparse(numbers) else numbers
         return TableSample(features, numbers=numbers, source_rows=source_rows)
 
-    def _warn_small(self, one: ClassRows) -> None:
+    def _warn_small(self, one: ClassRows, n_others: int) -> None:
         which = f"Class {one.name}" if one.name else "The training data"
         count = "a single row" if len(one) == 1 else f"{len(one)} rows"
         rows = "document" if self._codec is None else "row"
         rows = f"{rows} is" if len(one) == 1 else f"{rows}s are"
+        others = f" The same holds for {n_others} other classes." if n_others else ""
         warn_caller(
             f"{which} has {count}, and {type(self).__name__} requires {self.min_rows}: its {rows} "
-            "copied. The score of this class will be too good.",
+            f"copied. The score of this class will be too good.{others}",
             SmallClassWarning,
         )
 
@@ -613,10 +624,3 @@ def weighted_rows(weights: Floats) -> Ints:
     n_rows = len(weights)
     marks = (np.arange(n_rows) + 0.5) / n_rows * weights.sum()
     return np.searchsorted(np.cumsum(weights), marks).clip(max=n_rows - 1)
-
-
-def some_rows(n_rows: int, limit: int | None, rng: np.random.Generator) -> Ints:
-    """Return the positions of all rows, or of ``limit`` random ones if there are more."""
-    if limit is None or n_rows <= limit:
-        return np.arange(n_rows)
-    return np.sort(rng.choice(n_rows, size=limit, replace=False))

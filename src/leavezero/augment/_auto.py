@@ -82,7 +82,7 @@ def _is_complete_numeric(X: Table) -> bool:
         return True
     try:
         return not np.isnan(matrix.astype(np.float64)).any()
-    except ValueError:  # strings
+    except (OverflowError, ValueError):  # strings, or integers beyond floats
         return False
     except TypeError:  # neither numbers nor strings: fit raises an error
         return True

@@ -1,5 +1,6 @@
 """Generate each class from a Gaussian, or from a mixture of Gaussians."""
 
+import threading
 import warnings
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,6 +27,7 @@ ROWS_PER_COMPONENT = 5
 MAX_FULL_COLUMNS = 40  # for full covariances
 ROWS_PER_FULL_COLUMN = 3
 REG_COVAR = 0.02  # added to the variances of columns of variance one: keeps duplicates apart
+_ONE_MIXTURE = threading.Lock()
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +115,10 @@ class Mixture:
         with warnings.catch_warnings():
             # Fewer distinct rows than components, or 100 steps of EM were not enough.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            bics = [mixture.fit(rows).bic(rows) for mixture in mixtures]
+            # Mixtures begin with k-means, during which scikit-learn limits the threads of BLAS in
+            # the whole process: of two at once, one would restore the limit of the other.
+            with _ONE_MIXTURE:
+                bics = [mixture.fit(rows).bic(rows) for mixture in mixtures]
         best = mixtures[int(np.argmin(bics))]
         is_full = best.covariance_type == "full"
         if best.n_components == 1 and (is_full or n_columns == 1):

@@ -5,6 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from skrub import SquashingScaler
+
 from leavezero.cli._output import TableError, check_name, part_file, print_lines, write_text
 from leavezero.cli._read_table import NULLS
 from leavezero.cli._saved_model import TableModel, load_model
@@ -106,15 +109,19 @@ def to_onnx(model: TableModel) -> bytes:
     """Return the model as ONNX with one input, the columns as floats in their order."""
     try:
         from skl2onnx import to_onnx as convert
+        from skl2onnx import update_registered_converter
         from skl2onnx.common.data_types import FloatTensorType
     except ImportError as error:
         raise TableError('ONNX requires skl2onnx: pip install "leavezero[onnx]".') from error
     others = [name for name, kind in model.columns.items() if kind not in ("number", "boolean")]
-    if others:
+    unusable = [*others, *model.profile["missing"]]  # skl2onnx ignores how models treat gaps
+    if unusable:
         raise TableError(
-            f"ONNX requires columns of numbers; {others[0]!r} is not. Export a script (.py)."
+            f"ONNX requires columns of numbers without missing values; {unusable[0]!r} is not one. "
+            "Export a script (.py)."
         )
     pipeline = model.pipeline[1:]  # the cleaner only converts strings
+    update_registered_converter(SquashingScaler, "SquashingScaler", _scaler_shape, _convert_scaler)
     options = {id(pipeline): {"zipmap": False}} if model.classes else None
     inputs = [("X", FloatTensorType([None, len(model.columns)]))]
     try:
@@ -125,3 +132,32 @@ def to_onnx(model: TableModel) -> bytes:
             f"skl2onnx does not support this model ({reason}). Export a script (.py)."
         ) from error
     return bytes(found.SerializeToString())
+
+
+def _scaler_shape(operator: Any) -> None:
+    """Set the shape of the output of skrub's scaler, for skl2onnx."""
+    given = operator.inputs[0]
+    operator.outputs[0].type = type(given.type)(given.type.shape)
+
+
+def _convert_scaler(scope: Any, operator: Any, container: Any) -> None:
+    """Add skrub's scaler: z / sqrt(1 + (z / max)^2) of linearly scaled columns z."""
+    from skl2onnx.algebra import onnx_ops
+
+    scaler = operator.raw_operator
+    center, scale = np.zeros((2, scaler.n_features_in_), dtype=np.float32)  # 0: constant columns
+    if scaler.robust_scaler_ is not None:
+        center[scaler.robust_cols_] = scaler.robust_scaler_.center_
+        scale[scaler.robust_cols_] = 1 / scaler.robust_scaler_.scale_
+    if scaler.minmax_scaler_ is not None:
+        center[scaler.minmax_cols_] = scaler.minmax_scaler_.median_
+        scale[scaler.minmax_cols_] = scaler.minmax_scaler_.scale_
+    version = {"op_version": container.target_opset}
+    z = onnx_ops.OnnxMul(onnx_ops.OnnxSub(operator.inputs[0], center, **version), scale, **version)
+    limit = np.array([scaler.max_absolute_value], dtype=np.float32)
+    share = onnx_ops.OnnxDiv(z, limit, **version)
+    square = onnx_ops.OnnxMul(share, share, **version)
+    root = onnx_ops.OnnxSqrt(
+        onnx_ops.OnnxAdd(square, np.ones(1, dtype=np.float32), **version), **version
+    )
+    onnx_ops.OnnxDiv(z, root, **version, output_names=operator.outputs).add_to(scope, container)

@@ -71,7 +71,7 @@ MODELS: dict[str, dict[str, ModelSpec]] = {
         "knn": ModelSpec(KNeighborsClassifier, _KNN_GRID, 50_000),
         "bayes": ModelSpec(GaussianNB, {"var_smoothing": (1e-9, 1e-3, 1e-1)}),
         "tree": ModelSpec(DecisionTreeClassifier, _TREE_GRID),
-        "forest": ModelSpec(partial(RandomForestClassifier, 200), _FOREST_GRID),
+        "forest": ModelSpec(partial(RandomForestClassifier, 200), _FOREST_GRID, 100_000),
         "boosting": ModelSpec(partial(HistGradientBoostingClassifier, **_BOOSTING), _BOOSTING_GRID),
         "lightgbm": ModelSpec(partial(_lightgbm, "LGBMClassifier"), _LIGHTGBM_GRID),
     },
@@ -81,7 +81,7 @@ MODELS: dict[str, dict[str, ModelSpec]] = {
         "knn": ModelSpec(KNeighborsRegressor, _KNN_GRID, 50_000),
         "bayes": ModelSpec(BayesianRidge, {}),
         "tree": ModelSpec(DecisionTreeRegressor, _TREE_GRID),
-        "forest": ModelSpec(partial(RandomForestRegressor, 200), _FOREST_GRID),
+        "forest": ModelSpec(partial(RandomForestRegressor, 200), _FOREST_GRID, 100_000),
         "boosting": ModelSpec(partial(HistGradientBoostingRegressor, **_BOOSTING), _BOOSTING_GRID),
         "lightgbm": ModelSpec(partial(_lightgbm, "LGBMRegressor"), _LIGHTGBM_GRID),
     },
@@ -113,8 +113,8 @@ def build_candidates(
         limit = known[name].max_rows
         if not models and limit is not None and len(y) > limit:
             notices.append(
-                f"{name} is left out, because it is slow with more than {limit:,} rows. Name it in "
-                "--models to try it."
+                f"{name} is left out, because it takes much time and memory with more than "
+                f"{limit:,} rows. Name it in --models to try it."
             )
         else:
             chosen.setdefault(name, known[name])

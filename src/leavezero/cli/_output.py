@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
-from tempfile import TemporaryFile
+from tempfile import TemporaryDirectory, TemporaryFile
 from typing import Any
 
 import typer
@@ -156,13 +156,15 @@ def output_directory(path: Path) -> Iterator[None]:
 
 @contextmanager
 def part_file(path: Path) -> Iterator[Path]:
-    """Yield a path to write to, so that a file is written completely or not at all."""
-    part = path.with_name(path.name + ".part")
-    try:
+    """Return a path for writing, in a new folder; at the end the file is moved to its place.
+
+    Nobody else can write to the folder, so that no link is followed, and no file is overwritten
+    that has the name by chance.
+    """
+    with TemporaryDirectory(dir=path.parent, prefix=".leavezero-") as folder:
+        part = Path(folder, path.name)
         yield part
         os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def write_text(path: Path, text: str) -> None:

@@ -275,15 +275,16 @@ def _clean(
             dropped[name] = f"{reason}; use it with --keep {shlex.quote(name)}"
     kinds = {name: kind for name, kind in kinds.items() if name not in dropped}
     if not kinds:
-        reasons = "; ".join(f"{name!r}: {reason}" for name, reason in list(dropped.items())[:3])
-        raise TableError(f"No column is left to predict {target.name!r} from: {reasons}.")
+        reasons = [f"{name!r}: {reason}" for name, reason in list(dropped.items())[:3]]
+        why = "; ".join(reasons) or "the table has no other column"
+        raise TableError(f"No column is left to predict {target.name!r} from: {why}.")
     cleaner = Cleaner()  # only of columns that a table to predict must have
     used = rows[list(kinds)]
     return cleaner.fit_transform(used), kinds, dropped, cleaner, column_profile(used)
 
 
 def column_profile(X: Any) -> dict[str, Any]:
-    """Return the categories of each column of strings, and the middle 80 % of other columns."""
+    """Return categories of strings, the middle 80 % of other columns, and those with gaps."""
     categories: dict[str, list[str]] = {}
     ranges: dict[str, list[float]] = {}
     for name in X.columns:
@@ -294,7 +295,8 @@ def column_profile(X: Any) -> dict[str, Any]:
                 categories[name] = found
         elif len(values):
             ranges[name] = np.quantile(to_numbers(values), [0.1, 0.9]).tolist()
-    return {"categories": categories, "ranges": ranges}
+    missing = [name for name in X.columns if X[name].isna().any()]
+    return {"categories": categories, "ranges": ranges, "missing": missing}
 
 
 def _identifies_rows(column: Any, cleaned: Any) -> str | None:

@@ -236,7 +236,11 @@ def _open_text(path: Path, suffix: str, options: ReadOptions) -> TableFile:
     """Read the names in the first row, and find the separator there."""
     row: dict[str, Any] = {"header": None, "nrows": 1, "dtype": str, "keep_default_na": False}
     row["encoding"] = options.encoding
-    sep = "\t" if options.sep is None and suffix == ".tsv" else options.sep
+    is_tab = options.sep == "\\t" or (options.sep is None and suffix == ".tsv")
+    sep = "\t" if is_tab else options.sep
+    for option, value in {"--sep": sep, "--decimal": options.decimal}.items():
+        if value is not None and len(value) != 1:
+            raise TableError(f"{option} must be one character, got {value!r}.")
     with _text_errors(path, options):
         if sep is None:
             # \x01 occurs in no table, so that the row is one cell
@@ -257,6 +261,6 @@ def _text_errors(path: Path, options: ReadOptions) -> Iterator[None]:
     except (ValueError, LookupError, OSError, EOFError, pd.errors.ParserWarning) as error:
         raise TableError(
             f"{path} cannot be read as a text table with column names in its first row "
-            f"(encoding {options.encoding}): {' '.join(str(error).split())} Fix the file, or give "
-            "--sep or --encoding, such as cp1252."
+            f"(encoding {options.encoding}): {' '.join(str(error).split()).rstrip('.')}. Fix the "
+            "file, or give --sep or --encoding, such as cp1252."
         ) from error

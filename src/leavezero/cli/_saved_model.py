@@ -39,7 +39,7 @@ from leavezero.cli._read_table import (
     to_numbers,
 )
 
-FORMAT = 3
+FORMAT = 4
 STDOUT = Path("-")
 _MEMBER = "leavezero.json"  # next to the files that skops writes into the same archive
 _ABOUT = ("target", "task", "columns", "profile", "source", "versions")
@@ -164,27 +164,26 @@ def save_model(model: TableModel, path: Path) -> list[str]:
 def load_model(path: Path, trusted: Collection[str] = ()) -> TableModel:
     """Read a model from a file if all types in it are known or trusted by name."""
     from skops import io
+    from skops.io.exceptions import UntrustedTypesFoundException
 
-    about = _read_about(path)
+    about, known = _read_about(path), trusted_types() | set(trusted)
     try:
-        types = io.get_untrusted_types(file=path)
-        unknown = [name for name in types if name not in trusted_types() | set(trusted)]
-        if not unknown:
-            with warnings.catch_warnings():
-                # version_notice reports this
-                warnings.simplefilter("ignore", InconsistentVersionWarning)
-                pipeline = io.load(path, trusted=types)
+        with warnings.catch_warnings():
+            # version_notice reports this
+            warnings.simplefilter("ignore", InconsistentVersionWarning)
+            pipeline = io.load(path, trusted=sorted(known))
+    except UntrustedTypesFoundException as error:
+        unknown = [name for name in io.get_untrusted_types(file=path) if name not in known]
+        options = " ".join(f"--trusted {name}" for name in unknown)
+        raise TableError(
+            f"{path} contains types that built-in models do not have: {quoted(unknown)}. If its "
+            f"source is known to you, add {options}"
+        ) from error
     except Exception as error:  # skops raises anything for a damaged file or another version
         raise TableError(
             f"{path} cannot be loaded ({type(error).__name__}: {error}). It was saved with "
             f"{_shown(about['versions'])}; installed are {_shown(current_versions())}."
         ) from error
-    if unknown:
-        options = " ".join(f"--trusted {name}" for name in unknown)
-        raise TableError(
-            f"{path} contains types that built-in models do not have: {quoted(unknown)}. If its "
-            f"source is known to you, add {options}"
-        )
     return TableModel(pipeline, *(about[name] for name in _ABOUT))
 
 

@@ -45,15 +45,6 @@ AUGMENTERS: dict[str, Callable[[], Any]] = {
 }
 _REPORT_SECONDS = 10  # of the time budget, for checks and the report
 _ORDERED_FINALISTS = 12  # no candidate of a sorted table has a leave-one-out score
-_SCORE_COLUMNS = {
-    "score": "mean_test_score",
-    "low": "low_test_score",
-    "high": "high_test_score",
-    "validation_score": "mean_validation_score",
-    "loo_score": "mean_loo_score",
-    "cv_score": "mean_cv_score",
-    "fit_seconds": "mean_fit_time",
-}
 
 
 def make_search(
@@ -99,32 +90,6 @@ def fit_search(
     if {params["candidate"] for params, score in scores if np.isfinite(score)} == {BASELINE}:
         errors = [text.splitlines()[-1] for text in search.failures_.values()]
         raise TableError(f"Only the baseline has a score. First error: {''.join(errors[:1])}")
-
-
-def candidate_rows(search: Any) -> list[dict[str, Any]]:
-    """Return one plain row per candidate, the selected one first and the others by rank."""
-    table, best = search.cv_results_, int(search.best_index_)
-    nan = np.full(len(table["params"]), np.nan)
-    rows = []
-    for at in sorted(range(len(nan)), key=lambda at: (at != best, table["rank_test_score"][at])):
-        model, params = split_params(table["params"][at])
-        error = search.failures_.get(at, "").splitlines()
-        rows.append(
-            {
-                "rank": int(table["rank_test_score"][at]),
-                "selected": at == best,
-                "tied": at in search.selection_.tied,
-                "model": model,
-                "params": params,
-                **{
-                    name: float(value) if np.isfinite(value) else None
-                    for name, column in _SCORE_COLUMNS.items()
-                    for value in [table.get(column, nan)[at]]
-                },
-                "error": error[-1] if error else None,
-            }
-        )
-    return rows
 
 
 def split_params(params: dict[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -235,5 +200,6 @@ def read_checkpoint(path: Path) -> tuple[dict[str, str], list[tuple[str, str, st
             f"{result['fit_time'] + result['score_time']:.3g}",
         )
         for result in summary.results.values()
+        if "params" in result  # others are scores on single folds
     ]
     return dict(summary.identity), rows, summary.n_damaged

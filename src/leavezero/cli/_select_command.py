@@ -3,7 +3,7 @@
 import shlex
 import time
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import typer
@@ -24,16 +24,14 @@ from leavezero.cli._output import (
 from leavezero.cli._prepare_table import PreparedTable, TableOptions, prepare_table
 from leavezero.cli._saved_model import TableModel, current_versions, save_model
 from leavezero.cli._search_table import (
-    candidate_rows,
     fit_search,
-    label_of,
     make_search,
     recorded_warnings,
     score_text,
     search_progress,
 )
 from leavezero.diagnostics import DiagnosticReport
-from leavezero.report import BASELINE, highest_score
+from leavezero.report import baseline_score, summarize
 
 _CV_FOLDS = 10  # of the cross-validation whose cost is shown
 _MAX_WARNINGS = 3
@@ -83,8 +81,11 @@ def run_select(options: TableOptions) -> None:
         "code": "\n\n".join(code_parts(model)),
     }
     report.unlink(missing_ok=True)  # of an earlier run
+    seconds = options.time_budget
+    if seconds is not None:
+        seconds -= time.perf_counter() - started
     try:
-        write_text(report, search.to_html(diagnostics=diagnostics, about=about))
+        write_text(report, search.to_html(diagnostics=diagnostics, about=about, seconds=seconds))
     except KeyboardInterrupt:
         print_notice("Interrupted while the report was written; the other files are complete.")
     if not options.quiet:
@@ -138,9 +139,19 @@ def _write(
 ) -> dict[str, Any]:
     """Write the results; return the content of run.json."""
     target = prepared.target
-    rows, selection = candidate_rows(search), search.selection_
-    metric, bounds = prepared.metric, (selection.new_data_low, selection.new_data_high)
-    low, high = (min(bound, highest_score(metric)) for bound in bounds)
+    found = summarize(
+        search.cv_results_,
+        best=int(search.best_index_),
+        selection=asdict(search.selection_),
+        baseline=baseline_score(
+            target.values, search.scorer_, is_regression=target.task == "regression"
+        ),
+        run={"metric": prepared.metric},
+    )
+    candidates, selection = found["candidates"], found["selection"]
+    for one in candidates:
+        del one["metrics"]  # there is one
+        one["error"] = "".join(search.failures_.get(one["row"], "").splitlines()[-1:]) or None
     run |= {
         "command": options.command,
         "table": {
@@ -154,32 +165,25 @@ def _write(
         "task": target.task,
         "task_reason": target.reason,
         "classes": target.classes,
-        "metric": metric,
+        "metric": prepared.metric,
         "augmenter": repr(search.augmenter_),
         "seed": options.seed,
         "n_candidates": sum(len(ParameterGrid(g)) for _, g in prepared.candidates.values()),
-        "best": rows[0],
-        "expected": {"score": rows[0]["score"], "low": low, "high": high},
-        "model_types": _model_types(rows),
-        "candidates": rows,
+        "best": candidates[0],
+        "expected": {
+            "score": selection["score"],
+            "low": selection["new_data_low"],
+            "high": selection["new_data_high"],
+        },
+        "baseline": found["baseline"],
+        "model_types": found["model_types"],
+        "candidates": candidates,
         "fit_counts": search.fit_counts_,
-        "n_fits_cv": _CV_FOLDS * sum(row["score"] is not None for row in rows) + 1,
+        "n_fits_cv": _CV_FOLDS * sum(one["score"] is not None for one in candidates) + 1,
         "notices": [*prepared.notices, *notices],
         "versions": current_versions(),
     }
     return write_results(options.out / "run.json", options.out / "results.csv", run)
-
-
-def _model_types(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the best candidate of each model type with its difference to the selected one."""
-    best: dict[str, dict[str, Any]] = {}
-    for row in rows:
-        if row["score"] is not None:
-            if row["model"] == BASELINE and row["loo_score"] is not None:
-                row = row | {"score": row["loo_score"]}  # exact
-            best.setdefault(row["model"], row)
-    score = rows[0]["score"]
-    return [row | {"difference": row["score"] - score} for row in best.values()]
 
 
 def _summary(run: dict[str, Any], options: TableOptions) -> Iterator[str | Table]:
@@ -191,23 +195,19 @@ def _summary(run: dict[str, Any], options: TableOptions) -> Iterator[str | Table
         f"{counted(len(table['columns']), 'column')}, from {counted(table['n_train'], 'row')}: "
         f"{counted(len(run['candidates']), 'candidate')} in {run['seconds']:.1f} s."
     )
-    yield f"Best model: {label_of(run['best']['model'], run['best']['params'])}"
-    interval = ""
-    if expected["low"] is not None:
-        interval = (
-            f" (95 % interval {score_text(expected['low'])} to {score_text(expected['high'])})"
-        )
-    baseline = [row["score"] for row in run["model_types"] if row["model"] == BASELINE]
-    guess = f"; baseline {score_text(baseline[0])}" if baseline else ""
-    yield f"Expected {metric} on new rows: {score_text(expected['score'])}{interval}{guess}"
+    yield f"Best model: {run['best']['label']}"
+    score, low, high = map(score_text, expected.values())
+    interval = f" (95 % interval {low} to {high})" if low else ""
+    guess = f"; baseline {score_text(run['baseline'])}" if run["baseline"] is not None else ""
+    yield f"Expected {metric} on new rows: {score}{interval}{guess}"
     cells = [
         (
-            row["model"],
-            label_of("", row["params"]).removeprefix(", "),
-            score_text(row["score"]),
-            "best" if row["selected"] else f"{row['difference']:+.4f}{', tied' * row['tied']}",
+            one["name"],
+            one["label"].removeprefix(one["name"]).removeprefix(", "),
+            score_text(one["score"]),
+            "best" if one["best"] else f"{one['difference']:+.4f}{', tied' * one['tied']}",
         )
-        for row in run["model_types"]
+        for one in run["model_types"]
     ]
     yield make_table("", ("model type", "best candidate"), (metric, "difference"), cells)
     if options.verbose:
@@ -229,10 +229,9 @@ def _summary(run: dict[str, Any], options: TableOptions) -> Iterator[str | Table
 
 def _details(run: dict[str, Any]) -> Iterator[str | Table]:
     """Yield what --verbose adds."""
-    names = ("score", "low", "high", "validation_score", "loo_score", "cv_score")
+    names = ("score", "low", "high", "validation", "loo", "cv")
     cells = [
-        (label_of(row["model"], row["params"]), *(score_text(row[name]) for name in names))
-        for row in run["candidates"]
+        (one["label"], *(score_text(one.get(name)) for name in names)) for one in run["candidates"]
     ]
     yield make_table("Candidates", ("candidate",), names, cells)
     counts = ", ".join(f"{name}: {count}" for name, count in run["fit_counts"].items() if count)

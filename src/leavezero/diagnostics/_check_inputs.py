@@ -2,21 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from leavezero._typing import AnyArray, Floats, Ints, Params, Table
-from leavezero.augment import LabeledOnly, PseudoLabeled, ValidationSet
+from leavezero.augment import ValidationSet
 from leavezero.diagnostics._diagnostic_report import NotApplicableError
-from leavezero.diagnostics._jensen_shannon import (
-    DivergenceEstimate,
-    jensen_shannon_augmenter,
-    jensen_shannon_features,
-)
-
-MAX_ROWS_COMPARED = 1_000  # of each sample, for the classifiers
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +22,6 @@ class CandidateScores:
     resampled: Floats = field(repr=False)  # one column per resample
     validation: Floats = field(repr=False)  # NaN where there is none
     held_out: Floats = field(repr=False)  # LOO or fold scores; NaN where there is none
-    by_component: Floats | None = field(repr=False)  # one row per augmenter of a union
     best: int  # index of the best candidate
     tied: tuple[int, ...]  # the best candidate and those statistically tied with it
     bias_corrected: float  # the best score, corrected for selection bias
@@ -99,21 +90,6 @@ class CheckInputs:
         if self.candidates is None:
             raise NotApplicableError("There are no scores.")
         return self.candidates
-
-    @cached_property
-    def divergence(self) -> DivergenceEstimate:
-        """Between both samples; for generated rows the augmenter is fitted to parts of the data."""
-        X_val, augmenter = self.required_validation_set().X, self.augmenter
-        options = {"max_rows": MAX_ROWS_COMPARED, "random_state": self.seed}
-        while isinstance(augmenter, PseudoLabeled | LabeledOnly):
-            augmenter = augmenter.augmenter  # these do not change the generated rows
-        try:
-            if self.is_user_supplied:
-                return jensen_shannon_features(self.X, X_val, **options)
-            return jensen_shannon_augmenter(augmenter, self.X, self.y, **options)
-        except (ValueError, TypeError) as error:
-            reason = str(error).partition("\n")[0]
-            raise NotApplicableError(f"The rows cannot be compared: {reason}") from error
 
     def target_proportions(self) -> tuple[Floats, Floats]:
         """Return the proportion of each class in the training data and in the validation set.

@@ -5,16 +5,15 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
-from itertools import combinations
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.stats import spearmanr
 from sklearn.neighbors import NearestNeighbors
 from sklearn.pipeline import Pipeline
 
+from leavezero._random import random_rows
 from leavezero._tables import (
     Featurizer,
     count_rows,
@@ -38,8 +37,7 @@ from leavezero.diagnostics._diagnostic_report import (
     format_score,
     measured,
 )
-from leavezero.diagnostics._jensen_shannon import divergence, random_rows
-from leavezero.diagnostics._risk_bound import risk_bound, vc_dimension
+from leavezero.diagnostics._jensen_shannon import divergence
 
 MAX_DUPLICATES = 0.05  # share of rows
 MAX_SORTEDNESS = 4.0  # standard deviations
@@ -53,7 +51,7 @@ RESPECT_ORDER = (
     "validation rows are both optimistic."
 )
 MAX_QUERY_ROWS, MAX_NEIGHBOR_ROWS = 500, 20_000
-MIN_VALUES = 3  # candidates for a rank correlation, and values for a range of a parameter
+MIN_VALUES = 3  # for a range of a parameter
 PROPORTIONS = (  # parameters with a maximum of 1
     *("bagging_fraction", "colsample_bytree", "feature_fraction", "l1_ratio", "max_df"),
     *("max_features", "max_samples", "nu", "reg_param", "shrinkage", "subsample"),
@@ -76,17 +74,6 @@ def check_label_distribution(inputs: CheckInputs) -> Check:
         f"is {nats:.4f} nats (0: same distribution, 0.69: no overlap)."
     )
     return measured("LZ01", excess, message, _advice(inputs))
-
-
-def check_features(inputs: CheckInputs) -> Check:
-    """LZ02: whether a classifier distinguishes both samples."""
-    estimate = inputs.divergence
-    message = (
-        f"A classifier distinguishes validation rows from training rows with ROC AUC "
-        f"{estimate.auc:.2f} (0.5: not at all). Their Jensen-Shannon divergence is at least about "
-        f"{estimate.value:.3f} nats."
-    )
-    return measured("LZ02", estimate.auc, message, _advice(inputs))
 
 
 def check_leakage(inputs: CheckInputs) -> Check:
@@ -152,26 +139,6 @@ def check_stability(inputs: CheckInputs) -> Check:
     return Check("LZ05", level, message, share, advice if level == "warning" else None)
 
 
-def check_rank_agreement(inputs: CheckInputs) -> Check:
-    """LZ06: whether different scores rank the candidates alike."""
-    candidates = inputs.required_candidates()
-    components = () if candidates.by_component is None else candidates.by_component
-    pairs = {
-        "validation and held-out scores": [(candidates.validation, candidates.held_out)],
-        "the augmenters of the union (lowest)": list(combinations(components, 2)),
-    }
-    correlations = {
-        name: [r for pair in scores if (r := _rank_correlation(*pair)) is not None]
-        for name, scores in pairs.items()
-    }
-    lowest = {name: min(values) for name, values in correlations.items() if values}
-    if not lowest:
-        raise NotApplicableError("Fewer than three candidates have two different scores.")
-    texts = "; ".join(f"{name} {value:+.2f}" for name, value in lowest.items())
-    message = f"Rank correlation of the candidates between {texts} (1: same order)."
-    return measured("LZ06", min(lowest.values()), message, CV_FINALISTS)
-
-
 def check_boundary(inputs: CheckInputs) -> Check:
     """LZ07: whether the best candidate and all tied ones are on the boundary of the grid."""
     candidates = inputs.required_candidates()
@@ -187,9 +154,10 @@ def check_boundary(inputs: CheckInputs) -> Check:
         and not _is_natural_limit(name, best[name], tried)
         and all(candidates.params[index].get(name) == best[name] for index in candidates.tied)
     ]
-    where = f"on the boundary of the grid ({', '.join(on_boundary)})"
     message = (
-        f"The best candidate is {where if on_boundary else 'not on the boundary of the grid'}."
+        f"The best candidate is on the boundary of the grid ({', '.join(on_boundary)})."
+        if on_boundary
+        else "The best candidate, or one that is tied with it, is inside the grid."
     )
     return measured("LZ07", float(len(on_boundary)), message, "Extend the grid.")
 
@@ -204,37 +172,6 @@ def check_small_classes(inputs: CheckInputs) -> Check:
     message = f"The smallest class, {plain(labels[counts.argmin()])!r}, has {smallest} {rows}."
     advice = "Collect more rows of this class, or merge it with a similar class."
     return measured("LZ08", float(smallest), message, advice)
-
-
-def check_risk_bound(inputs: CheckInputs) -> Check:
-    """LZ09: the paper's bound (corrected), if the divergence were known exactly."""
-    candidates = inputs.required_candidates()
-    if candidates.metric != "accuracy":
-        raise NotApplicableError(f"{candidates.metric} is not a mean of a bounded loss over rows.")
-    divergence, n_validation = inputs.divergence.value, len(inputs.required_validation_set())
-    if inputs.classes is None or len(inputs.classes) > 2:
-        raise NotApplicableError("VC dimensions are for two classes.")
-    model = _best_model(inputs)
-    n_features = getattr(model, "n_features_in_", int(np.prod(np.shape(inputs.X)[1:])))
-    dimension = vc_dimension(model, n_features)
-    if dimension is None or np.isinf(dimension):
-        what = "unknown" if dimension is None else "infinite"
-        raise NotApplicableError(f"The VC dimension of {type(model).__name__} is {what}.")
-    bound = risk_bound(
-        divergence,
-        n_validation=n_validation,
-        dimension=dimension,
-        n_train=inputs.n_train,
-        generated=not inputs.is_user_supplied,
-        n_candidates=len(candidates.scores),
-    )
-    caveat = "which is vacuous" if bound.vacuous else "if the divergence is as estimated"
-    message = (
-        f"With probability 95% the risk is within {bound.tight:.2f} of the loss on the "
-        f"validation set ({caveat}). A hold-out set of {inputs.n_train} rows would give "
-        f"{bound.hold_out:.3f}."
-    )
-    return Check("LZ09", "note", message, bound.tight)
 
 
 def check_selection_bias(inputs: CheckInputs) -> Check:
@@ -329,14 +266,11 @@ def check_held_out_scores(inputs: CheckInputs) -> Check:
 
 CHECKS: dict[str, Callable[[CheckInputs], Check]] = {
     "LZ01": check_label_distribution,
-    "LZ02": check_features,
     "LZ03": check_leakage,
     "LZ04": check_permuted_labels,
     "LZ05": check_stability,
-    "LZ06": check_rank_agreement,
     "LZ07": check_boundary,
     "LZ08": check_small_classes,
-    "LZ09": check_risk_bound,
     "LZ10": check_selection_bias,
     "LZ11": check_exchangeable,
     "LZ12": check_label_models,
@@ -422,14 +356,6 @@ def _share_first(scores: Floats, best: int) -> float:
     """Return the share of columns in which no candidate has a higher score than the best."""
     top = np.nanmax(np.where(np.isnan(scores), -np.inf, scores), axis=0)
     return float(np.mean(scores[best] >= top - 1e-12 * np.abs(top)))
-
-
-def _rank_correlation(first: Floats, second: Floats) -> float | None:
-    known = np.isfinite(first) & np.isfinite(second)
-    first, second = first[known], second[known]
-    if len(first) < MIN_VALUES or np.ptp(first) == 0.0 or np.ptp(second) == 0.0:
-        return None
-    return float(spearmanr(first, second).statistic)
 
 
 def _numerical_values(name: str, params: Sequence[Params]) -> list[float]:

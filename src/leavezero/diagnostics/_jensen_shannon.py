@@ -27,6 +27,7 @@ from sklearn.utils.validation import check_consistent_length
 
 from leavezero._random import (
     integer_seed,
+    random_rows,
     seed_sequence,
     stratified_folds,
     stream,
@@ -35,6 +36,7 @@ from leavezero._random import (
 )
 from leavezero._tables import Featurizer, count_rows, is_text, stack_rows, take_rows
 from leavezero._typing import AnyArray, Floats, Ints, RandomState, Table
+from leavezero.augment import is_regression
 from leavezero.exceptions import SmallClassWarning
 
 LN2 = float(np.log(2.0))  # the largest Jensen-Shannon divergence, in nats
@@ -45,7 +47,6 @@ MIN_ROWS_BOOSTING = 100  # of the smaller sample in a fit; with fewer, trees hav
 MAX_COLUMNS = 100  # more are projected
 N_PARTS_AUGMENTER = 3  # one fit of the augmenter per part
 MIN_ROWS_IN_CLASS = 2 * N_PARTS_AUGMENTER  # two rows in every part
-MAX_FLOAT_CLASSES = 20  # the augmenters' rule: floats with more distinct values are a regression
 
 
 def jensen_shannon_labels(y: AnyArray, y_val: AnyArray) -> float:
@@ -264,10 +265,8 @@ def jensen_shannon_augmenter(
     if y.dtype.kind == "f" and not np.isfinite(y).all():
         raise ValueError(f"y of {owner} contains NaN or infinity.")
     root = seed_sequence(random_state)
-    is_regression = y.dtype.kind == "f" and (
-        bool(np.any(y != np.rint(y))) or len(np.unique(y)) > MAX_FLOAT_CLASSES
-    )
-    strata = np.zeros(len(y), dtype=np.intp) if is_regression else _encode_classes(y)
+    has_values = is_regression(y)
+    strata = np.zeros(len(y), dtype=np.intp) if has_values else _encode_classes(y)
     rows = _select_rows(strata, max_rows, stream(root, "rows"))
     parts = stratified_folds(strata[rows], N_PARTS_AUGMENTER, stream(root, "parts"))
     tables, targets, all_parts = [take_rows(X, rows)], [y[rows]], [parts]
@@ -278,7 +277,7 @@ def jensen_shannon_augmenter(
         targets.append(y_val)
         all_parts.append(np.full(len(y_val), part))
     target = np.concatenate(targets)
-    if is_regression:
+    if has_values:
         columns = StandardScaler().fit_transform(target.reshape(len(target), -1).astype(float))
     else:
         columns = _indicators(target, len(rows))
@@ -429,13 +428,6 @@ def _extract_features(X: Table, root: np.random.SeedSequence) -> Floats:
     # Mixed rows have more nonzero entries, which the components do not show.
     n_nonzero = np.log1p(np.diff(features.tocsr().indptr))[:, None]
     return np.hstack([components, StandardScaler().fit_transform(n_nonzero)])
-
-
-def random_rows(n_rows: int, at_most: int, rng: np.random.Generator) -> Ints:
-    """Return the indices of all rows, or of a random subset, in increasing order."""
-    if n_rows <= at_most:
-        return np.arange(n_rows)
-    return np.sort(rng.choice(n_rows, size=at_most, replace=False))
 
 
 def _check_n_rows(X: Table, least: int, name: str, owner: str) -> None:

@@ -20,7 +20,6 @@ from leavezero.evaluation._evaluate import (
     evaluate,
     fit_candidate,
     is_pairwise,
-    loo_unsupported_reason,
 )
 from leavezero.evaluation._fold_scores import (
     FoldPlan,
@@ -29,7 +28,6 @@ from leavezero.evaluation._fold_scores import (
 )
 from leavezero.evaluation._permutation_check import permutation_scores
 from leavezero.evaluation._replicates import Replicates, sample_replicates
-from leavezero.evaluation._results import Selected, select
 from leavezero.evaluation._scoring import (
     SINGLE,
     Metric,
@@ -41,9 +39,11 @@ from leavezero.evaluation._scoring import (
 from leavezero.evaluation._selection import (
     HighestScore,
     OneStandardError,
+    Selected,
     Selection,
     SelectionRule,
     resolve_rule,
+    select,
 )
 
 __all__ = [
@@ -76,7 +76,6 @@ __all__ = [
     "final_estimator",
     "fit_candidate",
     "is_pairwise",
-    "loo_unsupported_reason",
     "make_folds",
     "permutation_scores",
     "predict_in_blocks",

@@ -45,7 +45,6 @@ class CandidateFactory:
     def __init__(self, owner: str) -> None:
         self._owner = owner
         self._known: dict[Key, Candidate] = {}
-        self._checked: set[tuple[str, ...]] = set()  # combinations of names that can be set
 
     def candidate(
         self,
@@ -58,22 +57,14 @@ class CandidateFactory:
         params = settings if params is None else params
         key = canonical_key(params)
         if key not in self._known:
-            self._check(estimator, settings, estimator_name)
-            self._known[key] = Candidate(
-                dict(params), key, estimator, dict(settings), estimator_name
-            )
-        return self._known[key]
-
-    def _check(self, estimator: Any, settings: Params, estimator_name: str) -> None:
-        names = (estimator_name, *sorted(settings))
-        if names not in self._checked:
             try:
                 _configured(estimator, settings)
             except ValueError as error:
                 raise ValueError(f"{self._owner} cannot set {dict(settings)!r}. {error}") from error
-        # An estimator among the values may have other parameters than the next one.
-        if not any(hasattr(value, "get_params") for value in settings.values()):
-            self._checked.add(names)
+            self._known[key] = Candidate(
+                dict(params), key, estimator, dict(settings), estimator_name
+            )
+        return self._known[key]
 
     @property
     def candidates(self) -> list[Candidate]:

@@ -1,7 +1,7 @@
 """Results of candidates in a checkpoint, so that a search resumes where it ended."""
 
 import platform
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from leavezero.evaluation._scoring import MetricScores
 from leavezero.execution import OpenCheckpoint, digest
 
 if TYPE_CHECKING:
-    from leavezero.evaluation._evaluate import CandidateResult, Run, Task
+    from leavezero.evaluation._evaluate import CandidateResult, Fold, Run, Task
 
 
 def search_identity(run: "Run", random_state: Any, groups: Any) -> dict[str, str]:
@@ -39,7 +39,7 @@ def search_identity(run: "Run", random_state: Any, groups: Any) -> dict[str, str
         "random_state": random_state,
         "scoring": metrics,
         "return_train_score": run.training_set is not None,
-        "loo": [run.use_loo, run.use_validation_set],
+        "loo": [run.use_loo, run.no_loo_reason, run.use_validation_set],
         "cv": list(run.folds),
         "validation set": [replicates.rows, replicates.n_replicates, run.compared_rows],
     }
@@ -57,28 +57,44 @@ class CheckpointedResults:
             self._known = {
                 key: payload
                 for key, payload in self._known.items()
-                if not payload["error"] and not payload["scoring_errors"]
+                if not payload.get("error") and not payload.get("scoring_errors")
             }
 
-    def known_results(self, tasks: "Sequence[Task]") -> "Iterator[CandidateResult]":
-        """Yield the results that are stored."""
+    def split(self, tasks: "Sequence[Task]") -> "tuple[list[CandidateResult], list[Task]]":
+        """Return the results that are stored, and the tasks without their trials."""
+        results, left = [], []
         for task in tasks:
-            for trial in task.trials:
-                payload = self._known.get(self._key(trial))
-                if payload is not None:
-                    yield _decoded(payload, trial)
-
-    def unknown_tasks(self, tasks: "Sequence[Task]") -> "list[Task]":
-        """Return the tasks without the trials that are stored."""
-        left = [
-            replace(task, trials=tuple(t for t in task.trials if self._key(t) not in self._known))
-            for task in tasks
-        ]
-        return [task for task in left if task.trials]
+            keys = {trial: self._key(trial) for trial in task.trials}
+            known = {trial: self._known[key] for trial, key in keys.items() if key in self._known}
+            results += [_decoded(payload, trial) for trial, payload in known.items()]
+            if len(known) < len(keys):
+                unknown = tuple(trial for trial in task.trials if trial not in known)
+                left.append(replace(task, trials=unknown))
+        return results, left
 
     def save(self, results: "Sequence[CandidateResult]") -> None:
         """Store the results of a finished task in one transaction."""
         self._store.save({self._key(result.trial): _encoded(result) for result in results})
+
+    def known_folds(self, task: "Task", fold: "Fold") -> list[dict[str, MetricScores]] | None:
+        """Return the scores of all trials on a fold; None if those of one are not stored."""
+        found = [self._known.get(self._fold_key(trial, fold)) for trial in task.trials]
+        payloads = [payload for payload in found if payload is not None]
+        if len(payloads) < len(found):
+            return None
+        return [_decoded_scores(payload["fold_scores"]) for payload in payloads]
+
+    def save_folds(
+        self, task: "Task", fold: "Fold", scores: Sequence[Mapping[str, MetricScores]]
+    ) -> None:
+        """Store the scores of the trials of a task on a fold in one transaction."""
+        pairs = zip(task.trials, scores, strict=True)
+        self._store.save(
+            {self._fold_key(t, fold): {"fold_scores": _encoded_scores(s)} for t, s in pairs}
+        )
+
+    def _fold_key(self, trial: Trial, fold: "Fold") -> str:
+        return digest([trial.candidate.make_estimator(self._run.seed), *fold])
 
     def _key(self, trial: Trial) -> str:
         estimator = trial.candidate.make_estimator(self._run.seed)

@@ -1,6 +1,8 @@
 """Fit every candidate once on all training rows and score it."""
 
+import errno
 import logging
+import os
 import pickle
 import tempfile
 import time
@@ -8,8 +10,7 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property, partial
-from pathlib import Path
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -28,16 +29,18 @@ from leavezero.evaluation._scoring import (
     LOOCache,
     Metric,
     MetricScores,
+    block_variance,
     copied_if_modified,
     metric_for,
     modifies_input,
     rounded,
-    sampling_variance,
     score_model,
+    unsupervised_score,
 )
 from leavezero.execution import Limits, TaskEnded, run_tasks
 from leavezero.joint_fit import JointFit, JointlyFitted, find_joint_fit
 from leavezero.leave_one_out import LOOPredictions, find_leave_one_out
+from leavezero.unsupervised import UnsupervisedScore
 
 JOINT_CELLS = 2**26  # predictions of jointly fitted models that are in memory at once
 STORE_BYTES = 2**26  # pickled models in memory; further ones are stored on disk
@@ -54,7 +57,8 @@ class Run:
     """The data and options that all candidates of a search share."""
 
     X: Table
-    y: AnyArray
+    y: AnyArray  # as an array whose labels sort; zeros if there is no target
+    y_fit: Any  # the target that candidates are fitted to, as it was passed; None: there is none
     replicates: Replicates
     metrics: Mapping[str, Metric]  # by their name in cv_results_, for validation rows
     main_metric: str | None  # that selects the best; None if no single metric does
@@ -65,24 +69,12 @@ class Run:
     kept_rows: Ints | None = None  # validation rows whose per-row scores are kept; None: all
     compared_rows: Ints | None = None  # validation rows by which models are compared; None: all
     use_loo: bool = False
+    no_loo_reason: str | None = None  # why no candidate gets a LOO score
     use_validation_set: bool = True
     labeled: Ints | None = None  # labeled rows, where semi-supervised candidates use others too
-    unlabeled_marker: tuple[Any, ...] = ()  # of the candidates, if y has another that sorts
-    passed_y: tuple[Any, ...] = ()  # y in the user's container, which candidates are fitted to
+    pairwise: bool = False  # X has a column for each training row, such as a precomputed kernel
     folds: Sequence[Fold] = ()  # by which all candidates are scored, instead of a validation set
     error_score: Any = np.nan
-
-    @cached_property
-    def y_fit(self) -> AnyArray:
-        """The target that candidates are fitted to."""
-        if not self.unlabeled_marker:
-            return self.y
-        assert self.labeled is not None
-        [marker] = self.unlabeled_marker
-        keeps_dtype = self.y.dtype.kind == "f" and isinstance(marker, float)
-        target = self.y.astype(self.y.dtype if keeps_dtype else object)
-        target[np.setdiff1d(np.arange(len(target)), self.labeled)] = marker
-        return target
 
     @property
     def n_labeled(self) -> int:
@@ -93,6 +85,11 @@ class Run:
     def fits_per_trial(self) -> int:
         """The number of fits of one candidate."""
         return len(self.folds) or 1
+
+    @property
+    def unsupervised(self) -> UnsupervisedScore | None:
+        """The score without a target, which replaces validation set and folds."""
+        return unsupervised_score(self.metrics)
 
     def metric(self, name: str) -> Metric:
         """Return a metric; a callable that returns a dict has one entry for all its names."""
@@ -200,9 +197,7 @@ def evaluate(
     try:
         while not stopped and not _is_spent(limits) and (trials := strategy.ask()):
             trials = [on_start(trial) for trial in trials]
-            planned = [Task((trial,)) for trial in trials]
-            if not run.folds:
-                planned = plan_tasks(trials, run.seed)
+            planned = plan_tasks(trials, run.seed)
             tasks += [_joint_task(task) for task in planned]
             for result in _round_results(run, planned, n_jobs, limits, checkpoint):
                 is_new_fit = result.was_started and not result.from_checkpoint
@@ -277,28 +272,8 @@ def _round_results(
 ) -> Iterator[CandidateResult]:
     """Yield the results of a round as they are finished."""
     if checkpoint is not None:
-        yield from checkpoint.known_results(tasks)
-        tasks = checkpoint.unknown_tasks(tasks)
-    retry: list[Task] = []
-    for at, found in _run(run, tasks, n_jobs, limits, checkpoint):
-        is_joint = len(tasks[at].trials) > 1
-        if isinstance(found, TaskEnded) and is_joint and found.limit != "time_budget":
-            retry += [Task((trial,)) for trial in tasks[at].trials]  # one of them is the cause
-        else:
-            yield from _task_results(run, tasks[at], found)
-    if retry:
-        for at, found in _run(run, retry, n_jobs, limits, checkpoint):
-            yield from _task_results(run, retry[at], found)
-
-
-def _run(
-    run: Run,
-    tasks: Sequence[Task],
-    n_jobs: int | None,
-    limits: Limits | None,
-    checkpoint: CheckpointedResults | None,
-) -> Iterator[tuple[int, Any]]:
-    """Yield the index and the results of each task, or how it was ended."""
+        known, tasks = checkpoint.split(tasks)
+        yield from known
     finished = run_tasks(
         evaluate_task,
         run,
@@ -308,56 +283,103 @@ def _run(
         one_by_one=checkpoint is not None,
         timeout_factor=lambda task: len(task.trials) * run.fits_per_trial,
     )
+    retry: list[Task] = []
     with closing(finished):  # type: ignore[type-var]  # an iterator that is a generator
         for at, found in finished:
-            if checkpoint is not None and not isinstance(found, TaskEnded):
-                checkpoint.save(found)
-            yield at, found
+            if not isinstance(found, TaskEnded):
+                if checkpoint is not None:
+                    checkpoint.save(found)
+                yield from found
+            elif len(tasks[at].trials) > 1 and found.limit != "time_budget":
+                retry += [Task((trial,)) for trial in tasks[at].trials]  # one of them is the cause
+            else:
+                yield from _ended_results(run, tasks[at], found)
+    if retry:
+        yield from _round_results(run, retry, n_jobs, limits, checkpoint)
 
 
-def _task_results(run: Run, task: Task, found: Any) -> list[CandidateResult]:
-    if not isinstance(found, TaskEnded):
-        return list(found)
-    if run.error_score == "raise" and found.limit != "time_budget":
+def _ended_results(run: Run, task: Task, ended: TaskEnded) -> list[CandidateResult]:
+    if run.error_score == "raise" and ended.limit != "time_budget":
         errors = {"timeout": TimeoutError, "memory_limit": MemoryError}
         [trial] = task.trials
-        raise errors.get(found.limit, RuntimeError)(f"{trial.candidate.params}: {found}")
+        raise errors.get(ended.limit, RuntimeError)(f"{trial.candidate.params}: {ended}")
     return [
-        CandidateResult(trial, {}, {}, found.seconds, 0.0, error=str(found), ended=found)
+        CandidateResult(trial, {}, {}, ended.seconds, 0.0, error=str(ended), ended=ended)
         for trial in task.trials
     ]
 
 
 def evaluate_task(run: Run, task: Task) -> list[CandidateResult]:
     """Fit and score the trials of a task, jointly where that is possible."""
-    if task.method is not None:
-        started = time.perf_counter()
-        fitted = _fitted_jointly(run, task, task.method)
-        if fitted is not None:
-            return _jointly_scored(run, task, task.method, fitted, started)
+    if run.folds:
+        return _evaluate_on_folds(run, task)
+    params = set(run.fit_params.get(task.trials[0].candidate.estimator_name, {}))
+    if task.method is not None and run.y_fit is not None and params <= {"sample_weight"}:
+        try:
+            return _evaluate_jointly(run, task, task.method)
+        except Exception:  # evaluate each alone: the one that fails is then known and reported
+            _log.debug("Joint fit %s failed.", task.method.name, exc_info=True)
     return [_evaluate_trial(run, trial) for trial in task.trials]
 
 
-def _fitted_jointly(run: Run, task: Task, method: JointFit) -> JointlyFitted | None:
+def _evaluate_on_folds(run: Run, task: Task) -> list[CandidateResult]:
+    """Fit the trials to the training rows of each fold and score them on the test rows.
+
+    No model is kept, since none was fitted to all rows.
+    """
+    rows = task.trials[0].training_rows  # a trial that has some is a task of its own
+    trials = tuple(replace(trial, training_rows=None, context=None) for trial in task.trials)
+    folds = [
+        evaluate_task(
+            fold_run(run, train if rows is None else np.intersect1d(train, rows), test),
+            replace(task, trials=trials),
+        )
+        for train, test in run.folds
+    ]
+    return [
+        _joined_results(run, trial, results)
+        for trial, results in zip(task.trials, zip(*folds, strict=True), strict=True)
+    ]
+
+
+def _joined_results(run: Run, trial: Trial, results: Sequence[CandidateResult]) -> CandidateResult:
+    """Return the results of one trial on all folds as one; a failed fold fails the trial."""
+    fit_time, score_time = (
+        float(np.mean([getattr(result, name) for result in results]))
+        for name in ("fit_time", "score_time")
+    )
+    errors = [result.error for result in results if result.error is not None]
+    if errors:
+        return CandidateResult(trial, {}, {}, fit_time, score_time, error=errors[0])
+    scores = {
+        name: MetricScores(np.array([result.scores[name].mean for result in results]))
+        for name in results[0].scores
+        if all(name in result.scores for result in results)
+    }
+    train_scores = {
+        name: np.concatenate([result.train_scores[name] for result in results])
+        for name in results[0].train_scores
+        if all(name in result.train_scores for result in results)
+    }
+    failed = {name: text for result in results for name, text in result.scoring_errors.items()}
+    loo = LOOScores(note=run.no_loo_reason)
+    joined = CandidateResult(
+        trial, scores, train_scores, fit_time, score_time, loo, scoring_errors=failed
+    )
+    return replace(joined, main_score=rounded(joined.mean_score(run.main_metric)))
+
+
+def _evaluate_jointly(run: Run, task: Task, method: JointFit) -> list[CandidateResult]:
+    started = time.perf_counter()
     params = run.fit_params.get(task.trials[0].candidate.estimator_name, {})
-    if set(params) - {"sample_weight"}:
-        return None
-    try:
-        estimators = [trial.candidate.make_estimator(run.seed) for trial in task.trials]
-        return method.fit(estimators, run.X, run.y_fit, **params)
-    except Exception:  # fit each alone: the one that fails is then known and reported
-        _log.debug("Joint fit %s failed; fitting each candidate.", method.name, exc_info=True)
-        return None
-
-
-def _jointly_scored(
-    run: Run, task: Task, method: JointFit, fitted: JointlyFitted, started: float
-) -> list[CandidateResult]:
+    estimators = [trial.candidate.make_estimator(run.seed) for trial in task.trials]
+    y = run.y if run.labeled is None else np.asarray(run.y_fit)
+    fitted = method.fit(estimators, run.X, y, **params)
     n_trials = len(task.trials)
     fit_time = (time.perf_counter() - started) / n_trials
     started = time.perf_counter()
     predictions = _joint_predictions(run, method, fitted)
-    loo = _joint_loo(run, task, fitted.models)
+    loo = _joint_loo(run, fitted.models, params.get("sample_weight"))
     shared_time = (time.perf_counter() - started) / n_trials
     provisional = fitted.provisional or (False,) * n_trials
     parts = zip(task.trials, fitted.models, predictions, loo, provisional, strict=True)
@@ -392,25 +414,18 @@ def _joint_predictions(run: Run, method: JointFit, fitted: JointlyFitted) -> lis
     return [partial(predictions, at) for at in range(len(fitted.models))]
 
 
-def _joint_loo(run: Run, task: Task, models: list[Any]) -> Sequence[LOOPredictions | None]:
+def _joint_loo(
+    run: Run, models: list[Any], sample_weight: AnyArray | None
+) -> Sequence[LOOPredictions | None]:
     """Return the LOO predictions of jointly fitted models; None to compute them one by one."""
-    none = [None] * len(models)
-    if not run.use_loo:
-        return none
-    params = run.fit_params.get(task.trials[0].candidate.estimator_name, {})
-    method = find_leave_one_out(models[0])
+    is_used = run.use_loo and run.no_loo_reason is None
+    method = find_leave_one_out(models[0]) if is_used else None
     if method is None or method.unsupported_reason(models[0]) is not None:
-        return none
-    try:
-        return method.predict_many(models, run.X, run.y, params.get("sample_weight"))
-    except Exception:  # one of the models may be the cause
-        _log.debug("Joint LOO predictions of %s failed.", method.name, exc_info=True)
-        return none
+        return [None] * len(models)
+    return method.predict_many(models, run.X, run.y, sample_weight)
 
 
 def _evaluate_trial(run: Run, trial: Trial) -> CandidateResult:
-    if run.folds:
-        return _evaluate_on_folds(run, trial)
     started = time.perf_counter()
     try:
         model = fit_candidate(run, trial.candidate, trial.training_rows, trial.context)
@@ -422,72 +437,19 @@ def _evaluate_trial(run: Run, trial: Trial) -> CandidateResult:
     return _scored(run, trial, model, time.perf_counter() - started)
 
 
-def _evaluate_on_folds(run: Run, trial: Trial) -> CandidateResult:
-    """Fit a candidate to the training rows of each fold and score it on the test rows.
-
-    No model is kept, since none was fitted to all rows.
-    """
-    parts: list[tuple[dict[str, MetricScores], dict[str, MetricScores]]] = []
-    seconds = np.zeros(2)  # of fits and of scores
-    errors: dict[str, str] = {}
-    for train, test in run.folds:
-        if trial.training_rows is not None:
-            train = np.intersect1d(train, trial.training_rows)
-        started = time.perf_counter()
-        try:
-            model = fit_candidate(run, trial.candidate, train)
-        except Exception:
-            if run.error_score == "raise":
-                raise
-            fit_time = time.perf_counter() - started
-            return CandidateResult(trial, {}, {}, fit_time, 0.0, error=traceback.format_exc())
-        fitted = time.perf_counter()
-        scores, failed = _score_rows(run, model, train, test)
-        seconds += fitted - started, time.perf_counter() - fitted
-        errors |= failed
-        training = {} if run.training_set is None else _score_rows(run, model, train, train)[0]
-        parts.append((scores, training))
-    by_metric = [
-        {
-            name: np.array([part[at][name].mean for part in parts])
-            for name in parts[0][at]
-            if all(name in part[at] for part in parts)
-        }
-        for at in (0, 1)
-    ]
-    result = CandidateResult(
-        trial,
-        {name: MetricScores(values) for name, values in by_metric[0].items()},
-        by_metric[1],
-        fit_time=seconds[0] / len(parts),
-        score_time=seconds[1] / len(parts),
-        scoring_errors=errors,
-    )
-    return replace(result, main_score=rounded(result.mean_score(run.main_metric)))
-
-
-def _score_rows(
-    run: Run, model: Any, train: Ints, rows: Ints
-) -> tuple[dict[str, MetricScores], dict[str, str]]:
-    """Return the scores on some training rows of a model that was fitted to others."""
-    X = _take(run.X, rows, train if is_pairwise(model) else None)
-    has_target = not run.passed_y or run.passed_y[0] is not None
-    y: Any = run.y[rows] if has_target else None
-    scored = ValidationSet(X, y)
-    metrics = {name: metric.at(rows) for name, metric in run.training_metrics.items()}
-    return score_on(run, model, Replicates(scored, 1, run.replicates.classes, fixed=True), metrics)
-
-
 def is_pairwise(estimator: Any) -> bool:
     """Return whether X has a column for each training row: precomputed kernels or distances."""
     return bool(get_tags(estimator).input_tags.pairwise)
 
 
-def _take(X: Table, rows: Ints, columns: Ints | None) -> Table:
-    taken = take_rows(X, rows)
-    if columns is None:
+def _training_part(run: Run, rows: Ints, columns: Ints) -> Table:
+    """Return some rows of X; if it is pairwise, only the columns of the rows that are fitted."""
+    taken = take_rows(run.X, rows)
+    if not run.pairwise:
         return taken
-    return taken.iloc[:, columns] if is_pandas(taken) else taken[:, columns]
+    if is_pandas(taken):
+        return taken.iloc[:, columns]
+    return (np.asarray(taken) if isinstance(taken, list) else taken)[:, columns]
 
 
 def fit_candidate(
@@ -512,11 +474,10 @@ def _training_data(
     run: Run, candidate: Candidate, rows: Ints | None
 ) -> tuple[Table, Any, dict[str, Any]]:
     params = dict(run.fit_params.get(candidate.estimator_name, {}))
-    y = run.passed_y[0] if run.passed_y else run.y_fit
     if rows is None:
-        return run.X, y, params
-    X = _take(run.X, rows, rows if is_pairwise(candidate.estimator) else None)
-    return X, None if y is None else take_rows(y, rows), _params_at(params, rows, len(run.y))
+        return run.X, run.y_fit, params
+    y = None if run.y_fit is None else take_rows(run.y_fit, rows)
+    return _training_part(run, rows, rows), y, _params_at(params, rows, len(run.y))
 
 
 def _params_at(params: Mapping[str, Any], rows: Ints, n_rows: int) -> dict[str, Any]:
@@ -531,24 +492,34 @@ def _params_at(params: Mapping[str, Any], rows: Ints, n_rows: int) -> dict[str, 
 
 def fold_run(run: Run, train: Ints, test: Ints) -> Run:
     """Return a run that fits candidates to some training rows and scores them on others."""
-    rows = ValidationSet(take_rows(run.X, test), run.y[test])
-    labeled = run.labeled
+
+    def rows_scored(rows: Ints) -> Replicates:
+        y: Any = None if run.y_fit is None else run.y[rows]
+        scored = ValidationSet(_training_part(run, rows, train), y)
+        return Replicates(scored, 1, run.replicates.classes, fixed=True)
+
+    labeled = None if run.labeled is None else np.flatnonzero(np.isin(train, run.labeled))
+    is_train_scored = run.training_set is not None
     return replace(
         run,
-        X=take_rows(run.X, train),
+        X=_training_part(run, train, train),
         y=run.y[train],
-        passed_y=tuple(take_rows(y, train) for y in run.passed_y),
-        replicates=Replicates(rows, 1, run.replicates.classes, fixed=True),
+        y_fit=None if run.y_fit is None else take_rows(run.y_fit, train),
+        replicates=rows_scored(test),
         metrics={name: metric.at(test) for name, metric in run.training_metrics.items()},
+        training_metrics={name: metric.at(train) for name, metric in run.training_metrics.items()},
         fit_params={
             name: _params_at(params, train, len(run.y)) for name, params in run.fit_params.items()
         },
-        training_set=None,
+        training_set=rows_scored(train if labeled is None else train[labeled])
+        if is_train_scored
+        else None,
         kept_rows=None,
         compared_rows=np.arange(0),
         use_loo=False,
         use_validation_set=True,
-        labeled=None if labeled is None else np.flatnonzero(np.isin(train, labeled)),
+        labeled=labeled,
+        folds=(),
     )
 
 
@@ -563,10 +534,14 @@ def _scored(
 ) -> CandidateResult:
     """Score a fitted model; predictions that were computed jointly are given."""
     started = time.perf_counter()
-    loo = LOOScores() if not run.use_loo else _trial_loo(run, trial, model, loo_predictions)
+    loo = LOOScores(note=run.no_loo_reason)
+    if run.use_loo and run.no_loo_reason is None:
+        loo = _trial_loo(run, trial, model, loo_predictions)
     scores: Mapping[str, MetricScores] = loo.scores
     errors: dict[str, str] = {}
-    if run.use_validation_set:
+    if run.unsupervised is not None:
+        scores, errors = _score_without_target(run, trial, model, run.unsupervised)
+    elif run.use_validation_set:
         scores, errors = score_on(run, model, run.replicates, run.metrics, known)
     train_scores: dict[str, MetricScores] = {}
     if run.training_set is not None:  # an error here has been recorded above
@@ -585,6 +560,25 @@ def _scored(
         model=model,
     )
     return replace(result, main_score=rounded(result.mean_score(run.main_metric)))
+
+
+def _score_without_target(
+    run: Run, trial: Trial, model: Any, score: UnsupervisedScore
+) -> tuple[dict[str, MetricScores], dict[str, str]]:
+    rows, X = trial.training_rows, _training_data(run, trial.candidate, trial.training_rows)[0]
+    try:
+        [X] = copied_if_modified(model, X)
+        values = score.values(model, X, run.seed)
+    except Exception:
+        if run.error_score == "raise":
+            raise
+        return {}, {SINGLE: traceback.format_exc()}
+    if not score.per_row:
+        return {SINGLE: MetricScores(values)}, {}
+    found = MetricScores(np.array([values.mean()]), values)
+    if rows is not None:
+        found = replace(found, per_row=_per_training_row(found, rows, len(run.y)))
+    return {SINGLE: found}, {}
 
 
 def score_on(
@@ -623,7 +617,7 @@ def _trial_loo(run: Run, trial: Trial, model: Any, predictions: LOOPredictions |
     return replace(loo, scores=some)
 
 
-def loo_unsupported_reason(model: Any, fit_params: Mapping[str, Any]) -> str | None:
+def _loo_unsupported_reason(model: Any, fit_params: Mapping[str, Any]) -> str | None:
     """Return why LOO predictions are not available for an estimator; None if they are."""
     method = find_leave_one_out(model)
     if method is None:
@@ -644,7 +638,7 @@ def score_loo(
     predictions: LOOPredictions | None = None,
 ) -> LOOScores:
     """Return the LOO scores of a fitted model, or a note why there are none."""
-    reason = loo_unsupported_reason(model, fit_params)
+    reason = _loo_unsupported_reason(model, fit_params)
     method = find_leave_one_out(model)
     if reason is not None or method is None:
         return LOOScores(note=reason)
@@ -688,12 +682,14 @@ def _loo_scores(
             continue
         try:
             found = score_model(cached, training, own, name)
-        except (AttributeError, TypeError, ValueError) as error:
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
             names = ", ".join(predictions.predictions)
             notes.append(f"{own.name} cannot be computed from {names}: {error}")
             continue
         for key, one in found.items():
-            variance = sampling_variance(cached, training, own, one.per_row, key)
+            variance = one.variance
+            if np.isnan(variance):
+                variance = block_variance(cached, training, own, key)
             per_row = _per_training_row(one, rows, len(y))
             scores[key] = MetricScores(one.replicates, per_row, variance=variance)
     return LOOScores(scores, predictions.method, "; ".join(notes) or None)
@@ -710,85 +706,55 @@ def _per_training_row(scores: MetricScores, rows: Ints, n_rows: int) -> Floats |
 
 
 class ModelStore:
-    """Fitted models until the best is known: in memory up to a size, then on disk.
+    """Fitted models until the best is known: in memory up to a size, then on disk."""
 
-    ``keep="best"`` keeps the model with the highest score only, ``"none"`` keeps no model.
-    """
-
-    def __init__(self, keep: str = "all") -> None:
+    def __init__(self, keep: bool = True) -> None:
         self._keep = keep
         self._models: dict[int, tuple[Any, bool]] = {}  # model, and whether it is provisional
-        self._best: CandidateResult | None = None
         self._free_bytes = STORE_BYTES
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._spans: dict[int, tuple[int, int]] = {}  # start and length of models in the file
+        self._file: Any = None  # has no name, so that nothing is left if the process is killed
 
     def __enter__(self) -> "ModelStore":
         return self
 
     def __exit__(self, *_: object) -> None:
         self._models.clear()
-        if self._folder is not None:
-            self._folder.cleanup()
+        if self._file is not None:
+            self._file.close()
 
     def add(self, result: CandidateResult) -> None:
-        """Store the model of a result, if it may be needed."""
-        trial, model = result.trial, result.model
-        if self._keep == "none" or model is None:
+        """Store the model of a result, if models are kept."""
+        row, entry = result.trial.row, (result.model, result.provisional)
+        if not self._keep or result.model is None:
             return
-        entry = (model, result.provisional)
-        if self._keep == "best":
-            if self._is_best(result):
-                self._best, self._models = replace(result, model=None), {trial.row: entry}
-            return
-        content = _pickled(entry)
-        if content is not None:
-            if len(content) > self._free_bytes and self._write(trial.row, content):
-                self._models.pop(trial.row, None)
-                return
-            self._free_bytes -= len(content)
-        self._models[trial.row] = entry
+        self._models[row] = entry
+        try:
+            content = pickle.dumps(entry)
+            if len(content) > self._free_bytes:
+                self._spans[row] = self._write(content)
+                del self._models[row]
+            else:
+                self._free_bytes -= len(content)
+        except OSError:  # such as a full disk
+            _log.warning("A fitted model could not be stored on disk.", exc_info=True)
+        except Exception:  # pickle raises anything
+            _log.debug("A fitted model cannot be pickled.", exc_info=True)
 
     def get(self, row: int) -> tuple[Any, bool] | None:
         """Return the model of a row and whether it is provisional; None if it was not stored."""
-        if row in self._models:
-            return self._models[row]
-        path = self._path(row)
-        if path is None or not path.exists():
-            return None
-        loaded: tuple[Any, bool] = pickle.loads(path.read_bytes())
+        if row not in self._spans:
+            return self._models.get(row)
+        start, length = self._spans[row]
+        self._file.seek(start)
+        loaded: tuple[Any, bool] = pickle.loads(self._file.read(length))
         return loaded
 
-    def _is_best(self, result: CandidateResult) -> bool:
-        if np.isnan(result.main_score):
-            return False
-        best = self._best
-        return best is None or (-result.main_score, result.trial.candidate.key) < (
-            -best.main_score,
-            best.trial.candidate.key,
-        )
-
-    def _write(self, row: int, content: bytes) -> bool:
-        """Write a model to disk; return False if that fails, for example on a full disk."""
-        path = None
-        try:
-            if self._folder is None:
-                self._folder = tempfile.TemporaryDirectory(prefix="leavezero-")
-            path = self._path(row)
-            assert path is not None
-            path.write_bytes(content)
-        except OSError:
-            _log.warning("A fitted model could not be stored on disk.", exc_info=True)
-            if path is not None:
-                path.unlink(missing_ok=True)
-            return False
-        return True
-
-    def _path(self, row: int) -> Path | None:
-        return None if self._folder is None else Path(self._folder.name) / f"{row}.pickle"
-
-
-def _pickled(entry: tuple[Any, bool]) -> bytes | None:
-    try:
-        return pickle.dumps(entry)
-    except Exception:  # pickle raises anything; such a model stays in memory
-        return None
+    def _write(self, content: bytes) -> tuple[int, int]:
+        if self._file is None:
+            self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - see __exit__
+        start = self._file.seek(0, os.SEEK_END)
+        if self._file.write(content) < len(content):
+            self._file.truncate(start)
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return start, len(content)

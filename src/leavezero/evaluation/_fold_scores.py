@@ -19,6 +19,7 @@ from sklearn.model_selection import (
 from leavezero._random import splitter_with_seed
 from leavezero._typing import AnyArray, Ints
 from leavezero.evaluation._bias_correction import correct_scores, distances
+from leavezero.evaluation._checkpointed_results import CheckpointedResults
 from leavezero.evaluation._evaluate import (
     CandidateResult,
     Fold,
@@ -38,8 +39,8 @@ _log = logging.getLogger("leavezero")
 MAX_FITS_PER_TYPE = 25
 SMALL_SEARCH = 10  # candidates; larger searches have at most one further fit per candidate
 SMALL_SEARCH_FITS = 15
-WANTED_GROUPS = 5  # of larger searches: rather these on few folds than few on all folds
-HELD_OUT_ROWS = 2_000  # are enough: of more rows, only some folds are used
+WANTED_GROUPS = 5  # rather these on few folds than few on all folds
+HELD_OUT_ROWS = 1_000  # are enough: of more rows, only some folds are used
 EXTRA_VARIANCE = 1.5  # models of folds differ from the one fitted to all rows
 
 Group = tuple[int, ...]  # rows of cv_results_
@@ -118,13 +119,11 @@ def _splitter(cv: Any, is_classification: bool, groups: AnyArray | None, seed: i
     return GroupKFold(cv)
 
 
-def enough_folds(folds: Sequence[Fold], n_candidates: int, n_groups: int) -> Sequence[Fold]:
+def enough_folds(folds: Sequence[Fold], max_fits: int, n_groups: int) -> Sequence[Fold]:
     """Return the first folds that have enough test rows; few, if many groups share the fits."""
     n_rows = np.cumsum([len(test) for _, test in folds])
     n_folds = 1 + int(np.searchsorted(n_rows, min(HELD_OUT_ROWS, n_rows[-1])))
-    if n_candidates >= SMALL_SEARCH:
-        n_folds = min(n_folds, max(1, n_candidates // min(WANTED_GROUPS, n_groups)))
-    return folds[:n_folds]
+    return folds[: min(n_folds, max(1, max_fits // min(WANTED_GROUPS, n_groups)))]
 
 
 def cross_validate_some(
@@ -134,6 +133,7 @@ def cross_validate_some(
     *,
     n_jobs: int | None,
     limits: Limits | None = None,
+    checkpoint: CheckpointedResults | None = None,
 ) -> tuple[list[CandidateResult], int]:
     """Return the results, corrected by the fold scores of some candidates, and the number of fits.
 
@@ -141,13 +141,17 @@ def cross_validate_some(
     of each type the best and the one whose predictions differ most from it, then, one after the
     other, the best of those left by the scores corrected so far; each with its group. A candidate
     without a LOO score that becomes the best is cross-validated whatever its type. Limits apply to
-    each fit.
+    each fit. Fold scores in the checkpoint are not computed again.
     """
+
+    def cross_validated(rows: Sequence[int]) -> tuple[dict[int, dict[str, MetricScores]], int]:
+        return _cross_validated(run, results, rows, plan.folds, n_jobs, limits, checkpoint)
+
     results = list(results)
     able = [at for at, one in enumerate(results) if _can_be_cross_validated(one)]
     if plan.n_candidates is not None:
         rows = _best_first(results, able)[: plan.n_candidates]
-        scores, n_fits = _cross_validated(run, results, rows, plan.folds, n_jobs, limits)
+        scores, n_fits = cross_validated(rows)
         return _with_fold_scores(run, results, scores), n_fits
     if len(able) < 2:  # there is nothing to select
         return results, 0
@@ -156,17 +160,17 @@ def cross_validate_some(
     )  # a fold that fails, perhaps without a class, is no error
     groups = _groups(run, results, able)
     types = _types_without_loo(run, results, groups)
+    max_fits = len(able) if len(able) >= SMALL_SEARCH else SMALL_SEARCH_FITS
     if plan.may_be_fewer:
         n_groups = sum(map(len, types)) or len(groups)
-        plan = replace(plan, folds=enough_folds(plan.folds, len(able), n_groups))
-    max_fits = len(able) if len(able) >= SMALL_SEARCH else SMALL_SEARCH_FITS
+        plan = replace(plan, folds=enough_folds(plan.folds, max_fits, n_groups))
     n_fits, tried = 0, set[Group]()
     chosen = _first_groups(run, results, types) or _next_group(
         run, results, groups, types, tried, plan
     )
     while chosen and not (limits is not None and limits.spent()):
         rows = [row for group in chosen for row in group]
-        scores, n_new_fits = _cross_validated(run, results, rows, plan.folds, n_jobs, limits)
+        scores, n_new_fits = cross_validated(rows)
         results = _with_fold_scores(run, results, scores)
         n_fits += n_new_fits
         tried |= set(chosen)
@@ -295,6 +299,7 @@ def _cross_validated(
     folds: Sequence[Fold],
     n_jobs: int | None,
     limits: Limits | None,
+    checkpoint: CheckpointedResults | None,
 ) -> tuple[dict[int, dict[str, MetricScores]], int]:
     """Return the fold scores of some rows, none if a fold failed, and the number of fits."""
     tasks = [
@@ -302,26 +307,36 @@ def _cross_validated(
         for task in plan_tasks([results[row].trial for row in rows], run.seed)
         for fold in folds
     ]
-    parts: dict[int, list[Mapping[str, MetricScores]]] = {row: [] for row in rows}
+    scores: dict[int, Any] = {}  # by task
+    for at, (task, fold) in enumerate(tasks):
+        known = None if checkpoint is None else checkpoint.known_folds(task, fold)
+        if known is not None:
+            scores[at] = known
+    new = [at for at in range(len(tasks)) if at not in scores]
     n_fits = 0
     finished = run_tasks(
         _fold_scores,
         run,
-        tasks,
+        [tasks[at] for at in new],
         n_jobs=n_jobs,
         limits=limits,
         timeout_factor=lambda pair: len(pair[0].trials),
     )
     with closing(finished):  # type: ignore[type-var]  # an iterator that is a generator
-        for at, found in sorted(finished):
-            task = tasks[at][0]
+        for at, found in finished:
+            task, fold = tasks[new[at]]
             if isinstance(found, TaskEnded):
                 _log.info("A fold of %s %s.", task.trials[0].candidate.params, found)
                 n_fits += found.limit != "time_budget"
                 continue
             n_fits += 1 if _is_one_fit(run, task) else len(task.trials)
-            for trial, scores in zip(task.trials, found, strict=True):
-                parts[trial.row].append(scores)
+            scores[new[at]] = found
+            if checkpoint is not None:
+                checkpoint.save_folds(task, fold, found)
+    parts: dict[int, list[Mapping[str, MetricScores]]] = {row: [] for row in rows}
+    for at in sorted(scores):
+        for trial, one in zip(tasks[at][0].trials, scores[at], strict=True):
+            parts[trial.row].append(one)
     return {row: _joined_folds(found, len(folds)) for row, found in parts.items()}, n_fits
 
 
@@ -337,11 +352,14 @@ def _joined_folds(
         means = np.array([one.mean for one in known])
         if len(known) < n_folds or not np.isfinite(means).all():
             continue
-        variance = float(np.var(means, ddof=1)) / len(means) if len(means) > 1 else np.nan
         per_row = [one.per_row for one in known if one.per_row is not None]
         if len(per_row) == n_folds:
             rows = np.concatenate(per_row)
             variance = float(np.var(rows, dtype=np.float64)) / max(1, len(rows) - 1)
+        else:
+            variance = float(np.mean([one.variance for one in known])) / n_folds
+            if np.isnan(variance) and n_folds > 1:  # not a mean over rows, such as AUC
+                variance = float(np.var(means, ddof=1)) / n_folds
         scores[name] = MetricScores(means, variance=EXTRA_VARIANCE * variance)
     return scores
 
@@ -349,6 +367,7 @@ def _joined_folds(
 def _fold_scores(run: Run, task: tuple[Task, Fold]) -> list[Mapping[str, MetricScores]]:
     """Fit candidates to the training rows of a fold; return their scores on the test rows."""
     candidates, (train, test) = task
+    run = replace(run, training_set=None)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of classes that a fold lacks
         results = evaluate_task(fold_run(run, train, test), candidates)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from leavezero._random import stream, substream
+from leavezero._tables import take_rows
 from leavezero._typing import AnyArray
 from leavezero.diagnostics import PermutationScores
 from leavezero.evaluation._candidates import Candidate
@@ -31,8 +32,9 @@ def permutation_scores(
     """
     assert run.main_metric is not None
     rows = np.arange(len(run.y)) if run.labeled is None else run.labeled
-    y = run.y.copy()
-    y[rows] = run.y[stream(root, "permuted labels").permutation(rows)]
+    order = np.arange(len(run.y))
+    order[rows] = stream(root, "permuted labels").permutation(rows)
+    y = run.y[order]
     _, sampled = sample_replicates(
         augmenter,
         run.X,
@@ -44,7 +46,7 @@ def permutation_scores(
         owner="diagnose",
     )
     metric = replace(run.metric(run.main_metric), weight=None, per_row={})
-    permuted = replace(run, y=y, passed_y=())
+    permuted = replace(run, y=y, y_fit=take_rows(run.y_fit, order))
     scores, chances = [], []
     for candidate in candidates:
         predictions = CachedPredictions(fit_candidate(permuted, candidate), sampled.rows.X)

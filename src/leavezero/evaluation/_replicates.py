@@ -18,7 +18,7 @@ from leavezero.augment import ValidationSet
 
 # "auto": as many rows per replicate as training rows, but no more than these in all. With more, the
 # error of a mean over them would be small against the bias of the generator itself.
-MAX_AUTO_ROWS = 10_000
+MAX_AUTO_ROWS = 5_000
 MIN_AUTO_ROWS = 20  # per replicate, so that each component of a union has some
 MAX_AUTO_CELLS = 2**22  # of dense columns; but as many rows in all as training rows are allowed
 MAX_ROWS = 200_000  # in all, where validation_size is a share of the training rows

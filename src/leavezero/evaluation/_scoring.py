@@ -22,6 +22,7 @@ from leavezero._tables import count_rows, take_rows
 from leavezero._typing import AnyArray, Floats, Ints, Table
 from leavezero.augment import ValidationSet
 from leavezero.evaluation._replicates import Replicates
+from leavezero.unsupervised import UnsupervisedScore
 
 if TYPE_CHECKING:
     from leavezero.evaluation._evaluate import CandidateResult, Run
@@ -34,12 +35,7 @@ BLOCK_CELLS = 2**23  # predict at most 64 MiB of float64 features at a time
 N_BLOCKS = 10  # of rows, for the sampling variance of scores that are no means over rows
 FLOAT32_SAFE = 1e-30  # values outside [this, 1 / this] do not fit single precision
 _SCORER_TYPE = type(get_scorer("accuracy"))
-_LOO_ATTRIBUTES = (
-    "classes_",
-    "feature_names_in_",
-    "get_params",
-    "n_features_in_",
-)
+_LOO_ATTRIBUTES = ("classes_", "feature_names_in_", "get_params", "n_features_in_")
 _ACCURACY_METHODS = (ClassifierMixin.score, DummyClassifier.score, KNeighborsClassifier.score)
 _R2_METHODS = (RegressorMixin.score, DummyRegressor.score)
 
@@ -117,8 +113,22 @@ class Scoring:
     @property
     def scorers(self) -> Any:
         """The value of ``scorer_``: a callable, or a dict of callables."""
-        scorers = {name: metric.scorer or _score_method for name, metric in self.metrics.items()}
+        scorers = {
+            name: metric.scorer if callable(metric.scorer) else _score_method
+            for name, metric in self.metrics.items()
+        }
         return scorers if self.multimetric else scorers[SINGLE]
+
+    @property
+    def unsupervised(self) -> UnsupervisedScore | None:
+        """The single score without a target, which replaces validation set and folds."""
+        return unsupervised_score(self.metrics)
+
+
+def unsupervised_score(metrics: Mapping[str, Metric]) -> UnsupervisedScore | None:
+    """Return the single metric if it is a score without a target."""
+    scorer = metrics[SINGLE].scorer if SINGLE in metrics else None
+    return scorer if isinstance(scorer, UnsupervisedScore) else None
 
 
 def resolve_scoring(scoring: Any, owner: str) -> Scoring:
@@ -147,6 +157,8 @@ def resolve_metric(scoring: Any, owner: str) -> Metric:
         return Metric(ESTIMATOR_DEFAULT)
     if isinstance(scoring, str) and scoring in get_scorer_names():
         return Metric(scoring, get_scorer(scoring))
+    if isinstance(scoring, UnsupervisedScore):
+        return Metric(scoring.name, scoring)
     if callable(scoring):
         return Metric(_scorer_name(scoring), scoring)
     raise ValueError(
@@ -252,19 +264,13 @@ class LOOCache(CachedPredictions):
     def __init__(
         self, model: Any, predictions: Mapping[str, AnyArray], classes: AnyArray | None = None
     ) -> None:
-        super().__init__(model, None, predictions.get, classes)
-        self.computed = {name: self._expanded(name, predictions[name]) for name in predictions}
+        super().__init__(model, None, predictions.__getitem__, classes)
+        self._methods = tuple(predictions)
 
     def __getattr__(self, name: str) -> Any:
-        if name in METHODS and name not in self.computed:
+        if name in METHODS and name not in self._methods:
             raise AttributeError(name)
         return super().__getattr__(name)
-
-    def all_rows(self, method: str) -> AnyArray:
-        """Return the predictions of one method for all rows."""
-        if method not in self.computed:
-            raise AttributeError(method)
-        return self.computed[method]
 
 
 class ScoredModel:
@@ -372,51 +378,54 @@ def score_model(
     A replicate's score is the mean over the components of an augmenter union.
     """
     metric = metric_for(predictions.model, metric)
-    if metric.needs_features:
-        return _score_with_features(predictions, replicates, metric, name)
     weights = row_weights(replicates, metric)
     per_row = _per_row_scores(predictions, replicates, metric)
     if per_row is not None:
         # Hits are summed exactly in float64, so that equal candidates tie.
-        scores = replicates.replicate_means(per_row.astype(np.float64), weights)
+        means = {name: replicates.replicate_means(per_row.astype(np.float64), weights)}
     else:
-        scores = np.array(
-            [
-                np.mean([_block_score(predictions, replicates, b, metric, weights, r) for b in bs])
-                for r, bs in enumerate(replicates.blocks)
-            ]
-        )
+        scores = [
+            [_block_scores(predictions, replicates, rows, metric, name, weights, r) for rows in one]
+            for r, one in enumerate(replicates.blocks)
+        ]
+        means = {
+            key: np.array([np.mean([block[key] for block in blocks]) for blocks in scores])
+            for key in scores[0][0]
+        }
     compared = _comparable_predictions(predictions, replicates, metric)
-    return {name: MetricScores(scores, per_row, compared)}
+    variance = _row_variance(predictions, replicates, metric, per_row)
+    return {key: MetricScores(one, per_row, compared, variance) for key, one in means.items()}
 
 
-def sampling_variance(
-    predictions: CachedPredictions,
-    replicates: Replicates,
-    metric: Metric,
-    per_row: Floats | None,
-    name: str = SINGLE,
+def _row_variance(
+    predictions: CachedPredictions, replicates: Replicates, metric: Metric, per_row: Floats | None
 ) -> float:
-    """Return the sampling variance of a score on rows that the model was not fitted to.
+    """Return the sampling variance of a mean over real rows; NaN for other scores.
 
-    If the score is no mean over rows, it is estimated from the scores of ten blocks of rows.
+    R2 is one, too: of 1 minus the squared error divided by the variance of the target.
     """
     y = np.asarray(replicates.rows.y)
-    n_rows = len(y)
+    if not replicates.fixed or metric.needs_features:
+        return np.nan
     if per_row is None and metric.name == "r2" and y.ndim == 1:
         losses = _squared_losses(predictions.all_rows("predict"), replicates.rows, None)
         per_row = losses.astype(np.float64) / (float(np.var(y)) or 1.0)
-    if per_row is not None:
-        return float(np.var(per_row, dtype=np.float64)) / max(1, n_rows - 1)
+    if per_row is None:
+        return np.nan
+    return float(np.var(per_row, dtype=np.float64)) / max(1, len(y) - 1)
+
+
+def block_variance(
+    predictions: CachedPredictions, replicates: Replicates, metric: Metric, name: str = SINGLE
+) -> float:
+    """Return the sampling variance of a score, estimated from those of ten blocks of rows."""
+    n_rows = len(replicates.rows.y)
     scores = []
     for block in range(N_BLOCKS):
         rows = np.arange(block, n_rows, N_BLOCKS)
         with suppress(ValueError), warnings.catch_warnings():  # a class may be missing
             warnings.simplefilter("ignore")
-            if metric.needs_features:
-                scores.append(_feature_scores(predictions, replicates, metric, rows, name)[name])
-            else:
-                scores.append(_block_score(predictions, replicates, rows, metric, None, 0))
+            scores.append(_block_scores(predictions, replicates, rows, metric, name)[name])
     known = np.array(scores)[np.isfinite(scores)] if scores else np.array([])
     return float(np.var(known, ddof=1)) / len(known) if len(known) > 1 else np.nan
 
@@ -453,52 +462,47 @@ def row_weights(replicates: Replicates, metric: Metric) -> Floats | None:
 def _per_row_scores(
     predictions: CachedPredictions, replicates: Replicates, metric: Metric
 ) -> Floats | None:
-    loss = metric.row_loss
+    loss = None if metric.needs_features else metric.row_loss
     if loss is None or (loss.needs_classes and replicates.classes is None):
         return None
     values = predictions.all_rows(loss.method)
     return np.asarray(loss.best - loss.losses(values, replicates.rows, replicates.classes))
 
 
-def _block_score(
+def _block_scores(
     predictions: CachedPredictions,
     replicates: Replicates,
     rows: Ints,
     metric: Metric,
-    weights: Floats | None,
-    replicate: int,
-) -> float:
-    """Score a block of rows."""
-    y, weight = replicates.rows.y[rows], None if weights is None else weights[rows]
-    if weight is None:
-        return float(metric.scorer(predictions, rows, y, **metric.params_at(rows)))
-    try:
-        params = metric.params_at(rows)
-        return float(metric.scorer(predictions, rows, y, sample_weight=weight, **params))
-    except TypeError:  # the metric takes no weights
-        chosen = _resampled_by_weight(weight, replicate)
-        rows, y = rows[chosen], y[chosen]
-        return float(metric.scorer(predictions, rows, y, **metric.params_at(rows)))
-
-
-def _score_with_features(
-    predictions: CachedPredictions, replicates: Replicates, metric: Metric, name: str
-) -> dict[str, MetricScores]:
-    """Score with a callable that takes X and may return several numbers."""
-    weights = row_weights(replicates, metric)
-
-    def block_scores(rows: Ints, replicate: int) -> dict[str, float]:
-        if weights is not None:  # such a scorer knows no weights
-            rows = rows[_resampled_by_weight(weights[rows], replicate)]
+    name: str,
+    weights: Floats | None = None,
+    replicate: int = 0,
+) -> dict[str, float]:
+    """Return the scores of a block of rows; a metric that takes no weights scores a resample."""
+    y, weight = replicates.rows.y, None if weights is None else weights[rows]
+    if metric.name == "r2" and not (metric.needs_features or metric.constants or metric.per_row):
+        score = _r2(y[rows], predictions.all_rows("predict")[rows], weight)
+        if np.isfinite(score):
+            return {name: score}  # scikit-learn's checks take much longer than the sums
+    if weight is not None and not metric.needs_features:
+        params = metric.params_at(rows) | {"sample_weight": weight}
+        with suppress(TypeError):  # the metric takes no weights
+            return {name: float(metric.scorer(predictions, rows, y[rows], **params))}
+    if weight is not None:
+        rows = rows[_resampled_by_weight(weight, replicate)]
+    if metric.needs_features:
         return _feature_scores(predictions, replicates, metric, rows, name)
+    return {name: float(metric.scorer(predictions, rows, y[rows], **metric.params_at(rows)))}
 
-    scores = [[block_scores(b, r) for b in blocks] for r, blocks in enumerate(replicates.blocks)]
-    compared = _comparable_predictions(predictions, replicates, metric)
-    means = {
-        key: np.array([np.mean([block[key] for block in blocks]) for blocks in scores])
-        for key in scores[0][0]
-    }
-    return {key: MetricScores(values, None, compared) for key, values in means.items()}
+
+def _r2(y: AnyArray, predicted: AnyArray, weight: Floats | None) -> float:
+    """Return R2 as scikit-learn does; NaN for what is left to it."""
+    if y.ndim != 1 or predicted.shape != y.shape or len(y) < 2:
+        return np.nan
+    mean = np.average(y, weights=weight)
+    residual = float(np.average((y - predicted) ** 2, weights=weight))
+    total = float(np.average((y - mean) ** 2, weights=weight))
+    return 1.0 - residual / total if total > 0 else np.nan
 
 
 def _feature_scores(

@@ -1,21 +1,33 @@
-"""Which candidate is selected, how clearly, and the resampling behind the intervals."""
+"""From the results of candidates to ``cv_results_``, bootstrap intervals and the selection."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from numbers import Real
 from typing import Any, Literal, Protocol
 
 import numpy as np
+from scipy.stats import rankdata
 from sklearn.base import BaseEstimator
 
 from leavezero._random import stream
 from leavezero._typing import Bools, Floats, Ints, Params
-from leavezero.evaluation._candidates import Key
+from leavezero.diagnostics import CandidateScores
+from leavezero.evaluation._bias_correction import corrected_scores
+from leavezero.evaluation._candidates import Candidate, Key
+from leavezero.evaluation._evaluate import CandidateResult, Run
+from leavezero.evaluation._scoring import (
+    MetricScores,
+    common_metric,
+    loo_scores,
+    rounded,
+    row_weights,
+    validation_scores,
+)
 
 TIED_ERRORS = 2.0  # candidates within so many standard errors of the difference are tied
 N_RESAMPLES = 200
-LEVEL = 0.95
+TAILS = (0.025, 0.975)  # of 95 % intervals
 NORMAL_QUANTILE = 1.96
 MAX_UNITS = 1_000  # resampled one by one where rows have no source rows; more are bundled
 CHUNK_CELLS = 2**18
@@ -33,6 +45,9 @@ _HIGH = """
     reg_lambda reg_param var_smoothing
 """
 SIMPLER = dict.fromkeys(_LOW.split(), "low") | dict.fromkeys(_HIGH.split(), "high")
+
+
+# Resampling
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,29 +86,25 @@ class Resamples:
         """Return the scores of some candidates."""
         return Resamples(self.drawn[rows], self.left_out[rows])
 
-    def interval(self) -> tuple[Floats, Floats]:
-        """Return the ends of the 95 % interval of each candidate."""
-        low, high = np.quantile(self.drawn, _TAILS, axis=1)
-        return low, high
+    def interval(self) -> Floats:
+        """Return the ends of the 95 % interval of each candidate, in two rows."""
+        return np.asarray(np.quantile(self.drawn, TAILS, axis=1))
 
-    def margin(self, first: int, second: int) -> tuple[float, float]:
+    def margin(self, first: int, second: int) -> Floats:
         """Return the 95 % interval of the difference of two candidates."""
-        low, high = np.quantile(self.drawn[first] - self.drawn[second], _TAILS)
-        return float(low), float(high)
+        return np.asarray(np.quantile(self.drawn[first] - self.drawn[second], TAILS))
 
     def bias_corrected_best(self) -> float:
         """Return the score of the best candidate without its selection bias.
 
         The bootstrap bias-corrected estimate of Tsamardinos, Greasidou and Borboudakis (2018): the
-        best on the units drawn is scored on those left out.
+        best on the units drawn is scored on those left out. The median over resamples replaces
+        their mean: R2 of an unstable candidate, which is the best on few of them, has no bound.
         """
         best = np.argmax(self.drawn, axis=0)
         scores = self.left_out[best, np.arange(self.left_out.shape[1])]
         known = np.isfinite(scores)
-        return float(scores[known].mean()) if known.any() else float("nan")
-
-
-_TAILS = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
+        return float(np.median(scores[known])) if known.any() else float("nan")
 
 
 def resample(scores: RowScores, root: np.random.SeedSequence) -> Resamples:
@@ -102,13 +113,11 @@ def resample(scores: RowScores, root: np.random.SeedSequence) -> Resamples:
     A unit's count is the product of its source rows' counts; it is left out if none was drawn.
     """
     rng = stream(root, "resamples")
-    source = None
-    if scores.source_rows is not None:
-        source = list(np.ascontiguousarray(scores.source_rows.T))
     weighted = _weighted_units(scores, rng)
     n_units = weighted.shape[1]
-    n_drawn = n_units
+    source, n_drawn = None, n_units
     if scores.source_rows is not None:
+        source = list(np.ascontiguousarray(scores.source_rows.T))
         # With unlabeled rows, source rows may exceed the number of labeled ones.
         n_drawn = max(scores.n_training_rows, int(scores.source_rows.max(initial=-1)) + 1)
     means = np.empty((len(scores.values), N_RESAMPLES, 2))
@@ -118,7 +127,9 @@ def resample(scores: RowScores, root: np.random.SeedSequence) -> Resamples:
         for drawn, left_out in counts:
             once = np.bincount(rng.integers(n_drawn, size=n_drawn), minlength=n_drawn)
             drawn[:], left_out[:] = _unit_counts(once, source)
-        means[:, start : start + size] = _unit_means(weighted, counts)
+        sums = weighted @ counts.reshape(-1, n_units).T
+        totals = np.where(sums[-1] > 0, sums[-1], np.nan)  # NaN without any unit
+        means[:, start : start + size] = (sums[:-1] / totals).reshape(-1, len(counts), 2)
     means += scores.shift[:, None, None]
     return Resamples(means[:, :, 0], means[:, :, 1])
 
@@ -146,14 +157,6 @@ def _unit_counts(counts: Ints, source: Sequence[Ints] | None) -> tuple[Ints, Boo
     return reduce(np.multiply, drawn), reduce(np.logical_and, left_out)
 
 
-def _unit_means(weighted: Floats, counts: Floats) -> Floats:
-    """Return weighted means over units by their counts; NaN without any."""
-    n_resamples, n_kinds, n_units = counts.shape
-    sums = weighted @ counts.reshape(-1, n_units).T
-    means = sums[:-1] / np.where(sums[-1] > 0, sums[-1], np.nan)
-    return means.reshape(-1, n_resamples, n_kinds)
-
-
 def standard_error(values: Floats, scores: RowScores) -> float:
     """Return the standard error of a mean of such values over as many rows as the training data.
 
@@ -169,6 +172,9 @@ def standard_error(values: Floats, scores: RowScores) -> float:
     return float(np.sqrt(variance * scores.rows_per_unit / scores.n_training_rows))
 
 
+# Rules
+
+
 @dataclass(frozen=True, eq=False)
 class Ranking:
     """What a selection rule may use; one entry for each candidate that may be selected."""
@@ -181,12 +187,12 @@ class Ranking:
 
     @property
     def best(self) -> int:
-        """The candidate with the highest score; ties go to the first in canonical order."""
-        return self.first_of(np.flatnonzero(self.scores == self.scores.max()))
+        """The candidate with the highest score."""
+        return self.best_of(range(len(self.scores)))
 
-    def first_of(self, rows: Any) -> int:
-        """Return the first of some candidates in canonical order."""
-        return int(min(rows, key=lambda row: self.keys[row]))
+    def best_of(self, rows: Iterable[int]) -> int:
+        """Return the best of some candidates; ties go to the first in canonical order."""
+        return min(rows, key=lambda row: (-self.scores[row], self.keys[row]))
 
     def within(self, distance: Floats | float) -> list[int]:
         """Return the candidates at most this much below the best, best first."""
@@ -225,8 +231,8 @@ class Vote:
         is_best = ranking.replicates >= highest - 1e-12 * np.abs(highest)
         votes = np.zeros(len(ranking.scores))
         for replicate in is_best.T:
-            votes[_best_of(ranking, np.flatnonzero(replicate))] += 1
-        return _best_of(ranking, np.flatnonzero(votes == votes.max()))
+            votes[ranking.best_of(np.flatnonzero(replicate).tolist())] += 1
+        return ranking.best_of(np.flatnonzero(votes == votes.max()).tolist())
 
 
 class OneStandardError(BaseEstimator):
@@ -384,11 +390,11 @@ def describe_selection(
     error = np.sqrt(variance)
     if not np.isfinite(error):
         error = standard_error(units.values[selected], units)
-    others = [row for row in ranking.within(np.inf) if row != best]
     margin, low, high = np.nan, np.nan, np.nan
-    if others:
-        margin = float(ranking.scores[best] - ranking.scores[others[0]])
-        low, high = resamples.margin(best, others[0])
+    if len(ranking.scores) > 1:
+        second = next(row for row in ranking.within(np.inf) if row != best)
+        margin = float(ranking.scores[best] - ranking.scores[second])
+        low, high = resamples.margin(best, second).tolist()
     return Selection(
         index=rows[selected],
         rule=rule,
@@ -403,11 +409,6 @@ def describe_selection(
         bias_corrected_score=min(resamples.bias_corrected_best(), float(ranking.scores[best])),
         resampled_units=units.resampled_units,
     )
-
-
-def _best_of(ranking: Ranking, rows: Any) -> int:
-    highest = np.max(ranking.scores[rows])
-    return ranking.first_of([row for row in rows if ranking.scores[row] == highest])
 
 
 def _relative_position(values: Sequence[Any], direction: str) -> Floats:
@@ -426,3 +427,264 @@ def _size(value: Any) -> float:
     if isinstance(value, tuple | list):
         return float(np.sum(value))
     return float(value) if isinstance(value, Real) else np.nan
+
+
+# The table of results
+
+
+@dataclass(frozen=True, eq=False)
+class Selected:
+    """``cv_results_``, the selection if a metric made one, and what diagnostics need."""
+
+    table: dict[str, Any]
+    selection: Selection | None = None
+    scores: CandidateScores | None = None
+    candidates: tuple[Candidate, ...] = ()  # that ``scores`` refer to
+
+    def best_candidates(self, n: int) -> tuple[Candidate, ...]:
+        """Return the selected candidate and the best of the others."""
+        scores = self.scores
+        assert scores is not None
+        others = [at for at in np.argsort(-scores.scores, kind="stable") if at != scores.best]
+        return tuple(self.candidates[at] for at in [scores.best, *others][:n])
+
+
+def select(
+    run: Run,
+    results: Sequence[CandidateResult],
+    rule: SelectionRule,
+    root: np.random.SeedSequence,
+) -> Selected:
+    """Return the table of results and the selected candidate.
+
+    There is no selection if no candidate has a finite score.
+    """
+    corrected = {name: _corrected(run, results, name) for name in _metric_names(results)}
+    table = _results_table(run, results, corrected)
+    shifts = {name: corrected[name] - validation_scores(results, name) for name in corrected}
+    resamples = {
+        name: _add_intervals(table, run, results, name, shifts[name], root) for name in shifts
+    }
+    rows = _selectable_rows(results)
+    if run.main_metric is None or not rows:
+        return Selected(table)
+    able = [results[row] for row in rows]
+    ranking = _ranking(run, able, shifts[run.main_metric][rows])
+    drawn = resamples[run.main_metric].of(rows)
+    selected = rule.choose(ranking)
+    _, variance = able[selected].held_out(run.main_metric)
+    selection = describe_selection(ranking, drawn, rows, type(rule).__name__, selected, variance)
+    scores = _candidate_scores(run, able, ranking, drawn, selection, selected)
+    return Selected(table, selection, scores, tuple(result.trial.candidate for result in able))
+
+
+def _corrected(run: Run, results: Sequence[CandidateResult], name: str) -> Floats:
+    if name == run.main_metric:  # computed after each round
+        return np.array([result.corrected_score for result in results])
+    if not run.use_validation_set:
+        return validation_scores(results, name)
+    return corrected_scores(run, results, name)
+
+
+def _results_table(
+    run: Run, results: Sequence[CandidateResult], corrected: Mapping[str, Floats]
+) -> dict[str, Any]:
+    """Return columns of equal length with scikit-learn's names, one row per trial."""
+    n_rows, n_splits = len(results), run.replicates.n_replicates
+    columns: dict[str, Any] = {}
+    for name in ("fit_time", "score_time"):
+        columns[f"mean_{name}"] = np.array([getattr(result, name) for result in results])
+        columns[f"std_{name}"] = np.zeros(n_rows)  # there is one fit per candidate
+    for name in dict.fromkeys(name for result in results for name in result.trial.columns):
+        columns[name] = np.array([result.trial.columns[name] for result in results])
+    params = [result.trial.candidate.params for result in results]
+    columns |= _param_columns(params)
+    columns["params"] = params
+    error_score = np.nan if run.error_score == "raise" else run.error_score
+    for name in corrected:
+        missing = np.full(n_splits, error_score, dtype=np.float64)
+        splits = np.array(
+            [r.scores[name].replicates if name in r.scores else missing for r in results]
+        )
+        means = np.where(np.isnan(corrected[name]), splits.mean(axis=1), corrected[name])
+        splits = splits + (means - splits.mean(axis=1))[:, None]
+        spread = splits.std(axis=1) if run.folds else _fold_spread(run, results, name)
+        columns |= {f"split{r}_test_{name}": column for r, column in enumerate(splits.T)}
+        columns[f"mean_test_{name}"] = means
+        columns[f"std_test_{name}"] = spread
+        columns[f"rank_test_{name}"] = _ranks(means)
+        if run.use_validation_set:
+            columns[f"mean_validation_{name}"] = validation_scores(results, name)
+        if run.use_loo:
+            columns[f"mean_loo_{name}"] = loo_scores(results, name)
+        if any(result.cv for result in results):
+            columns[f"mean_cv_{name}"] = np.array(
+                [result.cv[name].mean if name in result.cv else np.nan for result in results]
+            )
+        if any(result.train_scores for result in results):
+            known = [r.train_scores.get(name, error_score) for r in results]
+            train = np.array([np.broadcast_to(one, n_splits) for one in known], dtype=float)
+            columns |= {f"split{r}_train_{name}": column for r, column in enumerate(train.T)}
+            columns[f"mean_train_{name}"] = np.array([np.mean(one) for one in known])
+            columns[f"std_train_{name}"] = np.array([np.std(one) for one in known])
+    if run.use_loo:
+        columns["loo_method"] = np.array([r.loo.method for r in results], dtype=object)
+        columns["loo_note"] = np.array([r.loo.note for r in results], dtype=object)
+    return columns
+
+
+def _fold_spread(run: Run, results: Sequence[CandidateResult], name: str) -> Floats:
+    """Return the standard deviation that each score would have over folds of the training data.
+
+    A fold has ``1 / n_replicates`` of the training rows, so that the standard deviation divided by
+    the root of the number of splits is the standard error of the mean, as it is of folds.
+    Replicates themselves vary less: they all come from the same training rows.
+    """
+    errors = np.zeros(len(results))
+    known = [row for row, result in enumerate(results) if name in result.scores]
+    if known:
+        scores = [results[row].scores[name] for row in known]
+        units = _row_scores(run, scores, np.zeros(len(known)), name)
+        errors[known] = [standard_error(values, units) for values in units.values]
+    variances = np.array([result.held_out(name)[1] for result in results])
+    errors = np.where(np.isnan(variances), errors, np.sqrt(variances))
+    return np.sqrt(run.replicates.n_replicates) * errors
+
+
+def _metric_names(results: Sequence[CandidateResult]) -> list[str]:
+    """Return the names of all metrics, in the order in which they were given."""
+    names = dict.fromkeys(name for result in results for name in result.scores)
+    return list(names | dict.fromkeys(n for result in results for n in result.scoring_errors))
+
+
+def _ranks(scores: Floats) -> Ints:
+    """Return 1 for the highest score; ties share the better rank, NaN comes last."""
+    comparable = [-np.inf if np.isnan(score) else rounded(score) for score in scores]
+    return rankdata(-np.array(comparable), method="min").astype(np.int32)
+
+
+def _param_columns(params: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return a masked column for each parameter that any candidate sets."""
+    columns = {}
+    for name in dict.fromkeys(name for row in params for name in row):
+        present = [name in row for row in params]
+        values = [row[name] for row in params if name in row]
+        column = np.ma.MaskedArray(
+            np.empty(len(params), dtype=_common_dtype(values)), mask=np.logical_not(present)
+        )
+        for at, value in zip(np.flatnonzero(present), values, strict=True):
+            column[at] = value
+        columns[f"param_{name}"] = column
+    return columns
+
+
+def _common_dtype(values: list[Any]) -> Any:
+    if all(isinstance(value, bool | np.bool_) for value in values):
+        return np.bool_
+    is_number = [isinstance(v, int | float | np.number) and not isinstance(v, bool) for v in values]
+    if all(is_number):
+        return np.result_type(*[np.asarray(value) for value in values])
+    return object
+
+
+def _selectable_rows(results: Sequence[CandidateResult]) -> list[int]:
+    """Return the rows that may be selected.
+
+    If a search ends before the last round of halving, those are the rows of the last round begun.
+    """
+    scored = [row for row, result in enumerate(results) if np.isfinite(result.main_score)]
+    able = [row for row in scored if results[row].trial.may_win]
+    if able:
+        return able
+    last = max((results[row].trial.iteration for row in scored), default=0)
+    return [row for row in scored if results[row].trial.iteration == last]
+
+
+def _ranking(run: Run, results: Sequence[CandidateResult], shifts: Floats) -> Ranking:
+    assert run.main_metric is not None
+    scores = [result.scores[run.main_metric] for result in results]
+    return Ranking(
+        np.array([result.main_score for result in results]),
+        np.array([one.replicates for one in scores]) + shifts[:, None],
+        [result.trial.candidate.params for result in results],
+        [result.trial.candidate.key for result in results],
+        _row_scores(run, scores, shifts, run.main_metric),
+    )
+
+
+def _row_scores(run: Run, scores: Sequence[MetricScores], shifts: Floats, name: str) -> RowScores:
+    """Return the scores of models by row, or by replicate if the score is no mean over rows."""
+    rows, fixed = run.replicates.rows, run.replicates.fixed
+    n_training_rows = len(rows) if fixed else run.n_labeled
+    per_row = [one.per_row for one in scores]
+    if any(values is None for values in per_row):
+        values = np.array([one.replicates for one in scores])
+        n_units = values.shape[1]
+        weights, size = np.full(n_units, 1 / n_units), len(rows) // n_units
+        return RowScores(values, weights, shifts, n_training_rows, size, fixed=fixed)
+    weights, source_rows = _row_shares(run, name), rows.source_rows
+    if run.kept_rows is not None:
+        weights = weights[run.kept_rows] / weights[run.kept_rows].sum()
+        source_rows = None if source_rows is None else source_rows[run.kept_rows]
+    return RowScores(np.array(per_row), weights, shifts, n_training_rows, 1, source_rows, fixed)
+
+
+def _row_shares(run: Run, name: str) -> Floats:
+    """Return the weight that each validation row has in the mean over replicates."""
+    replicates = run.replicates
+    own = row_weights(replicates, run.metric(name))
+    weights = np.array(np.ones(len(replicates.rows)) if own is None else own, dtype=np.float64)
+    for blocks in replicates.blocks:
+        for block in blocks:
+            weights[block] /= weights[block].sum() * len(blocks) * replicates.n_replicates
+    return weights
+
+
+def _add_intervals(
+    table: dict[str, Any],
+    run: Run,
+    results: Sequence[CandidateResult],
+    name: str,
+    shifts: Floats,
+    root: np.random.SeedSequence,
+) -> Resamples:
+    """Add the 95 % interval of each score; return the resampled scores, NaN where missing."""
+    known = [row for row, result in enumerate(results) if name in result.scores]
+    drawn = np.full((len(results), N_RESAMPLES), np.nan)
+    left_out = drawn.copy()
+    if known:
+        scores = [results[row].scores[name] for row in known]
+        found = resample(_row_scores(run, scores, shifts[known], name), root)
+        drawn[known], left_out[known] = found.drawn, found.left_out
+    resamples = Resamples(drawn, left_out)
+    metric = common_metric(run, results, name)
+    for end, values in zip(("low", "high"), resamples.interval(), strict=True):
+        table[f"{end}_test_{name}"] = np.clip(values, metric.lowest, metric.highest)
+    return resamples
+
+
+def _candidate_scores(
+    run: Run,
+    results: Sequence[CandidateResult],
+    ranking: Ranking,
+    resamples: Resamples,
+    selection: Selection,
+    selected: int,
+) -> CandidateScores:
+    """Return the scores of the selectable candidates in the form that diagnostics use."""
+    name = str(run.main_metric)
+    missing = np.full(len(results), np.nan)
+    return CandidateScores(
+        metric=common_metric(run, results, name).name,
+        params=ranking.params,
+        scores=ranking.scores,
+        splits=ranking.replicates,
+        resampled=resamples.drawn,
+        validation=validation_scores(results, name) if run.use_validation_set else missing,
+        held_out=np.array([result.held_out(name)[0] for result in results]),
+        best=selected,
+        tied=tuple(ranking.tied),
+        bias_corrected=selection.bias_corrected_score,
+        standard_error=selection.standard_error,
+        cross_validated=bool(results[selected].cv),
+    )

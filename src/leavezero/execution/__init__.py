@@ -6,6 +6,7 @@ from leavezero.execution._checkpoint import (
     summarize_checkpoint,
 )
 from leavezero.execution._digests import data_seed, digest
+from leavezero.execution._process_pool import reused_workers
 from leavezero.execution._resource_limits import Limits, TaskEnded, resolve_limits
 from leavezero.execution._run_tasks import run_tasks
 
@@ -17,6 +18,7 @@ __all__ = [
     "data_seed",
     "digest",
     "resolve_limits",
+    "reused_workers",
     "run_tasks",
     "summarize_checkpoint",
 ]

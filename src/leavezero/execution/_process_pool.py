@@ -20,8 +20,8 @@ import uuid
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import nullcontext, suppress
-from dataclasses import dataclass
+from contextlib import closing, contextmanager, nullcontext, suppress
+from dataclasses import dataclass, replace
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -73,9 +73,10 @@ def run_in_processes(
     """Yield (index of task, result) as tasks finish; see `run_tasks`."""
     factor = timeout_factor or (lambda task: 1.0)
     timeout = limits.timeout or float("inf")
-    queue = deque(_Task(at, task, timeout * factor(task)) for at, task in enumerate(tasks))
-    pool = _Pool(queue, n_jobs, limits)
+    queue = [_Task(at, task, timeout * factor(task)) for at, task in enumerate(tasks)]
+    pool: WorkerPool = limits.pool or WorkerPool()
     try:
+        pool.begin(queue, n_jobs, limits)
         pool.share((function, shared, get_config(), list(warnings.filters)))
         while pool.unfinished and not limits.spent():
             pool.assign()
@@ -85,7 +86,17 @@ def run_in_processes(
             assert limits.time_budget is not None
             yield task.index, TaskEnded("time_budget", limits.time_budget, task.seconds)
     finally:
-        pool.close()
+        if limits.pool is None:
+            pool.close()
+        else:
+            pool.end_running()
+
+
+@contextmanager
+def reused_workers(limits: Limits) -> Iterator[Limits]:
+    """Return the limits with a pool whose idle workers serve all calls inside of the context."""
+    with closing(WorkerPool()) as pool:
+        yield replace(limits, pool=pool)
 
 
 @dataclass(eq=False)
@@ -125,17 +136,12 @@ class _Worker:
             return True
 
 
-class _Pool:
-    """The workers of one call and their schedule."""
+class WorkerPool:
+    """Worker processes, and the schedule of one call at a time."""
 
-    def __init__(self, queue: deque[_Task], n_workers: int, limits: Limits) -> None:
-        self.unfinished = {task.index: task for task in queue}
-        self._queue = queue
-        self._again: deque[_Task] = deque()  # their worker died; they run when nothing else does
-        self._n_workers = n_workers
-        self._n_failed_starts = 0
-        self._limits = limits
+    def __init__(self) -> None:
         self._workers: list[_Worker] = []
+        self._shared: tuple[str, Spans] | None = None
         self._pid = os.getpid()
         # If this process is killed, its workers remove the folder.
         outer = os.environ.get("JOBLIB_TEMP_FOLDER", "")
@@ -144,9 +150,25 @@ class _Pool:
         )
         atexit.register(self.close)
 
+    def begin(self, tasks: Iterable[_Task], n_workers: int, limits: Limits) -> None:
+        """Begin a call; workers that have died since the last one are dropped."""
+        self._queue = deque(tasks)
+        self._again: deque[_Task] = deque()  # their worker died; they run when nothing else does
+        self.unfinished = {task.index: task for task in self._queue}
+        self._n_workers = n_workers
+        self._limits = limits
+        self._n_failed_starts = 0
+        for worker in list(self._workers):
+            if worker.process.poll() is not None:
+                self._kill(worker)
+
     def share(self, content: Any) -> None:
-        """Write what all workers need to a file that they map."""
-        self._spans = write_shared(os.path.join(self._folder, "shared"), content)
+        """Write what all workers need to a file that they map; remove that of the last call."""
+        if self._shared is not None:
+            with suppress(OSError):  # Windows does not remove a file that is mapped
+                os.unlink(self._shared[0])
+        path = os.path.join(self._folder, uuid.uuid4().hex)
+        self._shared = path, write_shared(path, content)
 
     def assign(self) -> None:
         """Start missing workers, and give a task to each idle one."""
@@ -206,7 +228,7 @@ class _Pool:
         self._workers.append(_Worker(process, ours, mark, time.monotonic()))
         with suppress(OSError):  # it has died, which the next look at it shows
             is_measured = self._limits.memory_limit is not None
-            ours.send(_Setup(self._pid, mark, self._folder, self._spans, is_measured))
+            ours.send(_Setup(self._pid, mark, self._folder, is_measured))
 
     def _thread_numbers(self) -> dict[str, str]:
         """Return joblib's limits of inner threads: the cores divided by the workers."""
@@ -216,10 +238,10 @@ class _Pool:
         return dict.fromkeys(THREAD_VARIABLES, str(n_threads))
 
     def _give(self, worker: _Worker, task: _Task) -> None:
-        content = dumps(task.content)
+        message = pickle.dumps((self._shared, dumps(task.content)))
         worker.task, worker.begun = task, None
         with suppress(OSError):
-            worker.connection.send_bytes(content)
+            worker.connection.send_bytes(message)
 
     def _patience(self) -> float:
         """Return the seconds until the next thing must be looked at."""
@@ -364,15 +386,20 @@ def _kill_tree(pid: int, mark: str, spared: int | None = None) -> None:
             os.killpg(pid, signal.SIGKILL)
 
 
-def _marked_processes(mark: str, spared: int | None) -> list[int]:
-    """Return the processes that have inherited a worker's mark, whatever their session is."""
-    found = []
-    for entry in Path("/proc").glob("[0-9]*/environ"):
-        pid = int(entry.parent.name)
+def _marked_processes(mark: str, spared: int | None) -> set[int]:
+    """Return the processes with a worker's mark in any session, and all their descendants."""
+    found, parents = set(), {}
+    for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):  # it has ended, or is not ours
-            if pid != spared and f"{MARK}={mark}".encode() in entry.read_bytes():
-                found.append(pid)
-    return found
+            state, parent, *_ = (folder / "stat").read_text().rpartition(")")[2].split()
+            if state not in "ZX":
+                parents[int(folder.name)] = int(parent)
+                if f"{MARK}={mark}".encode() in (folder / "environ").read_bytes():
+                    found.add(int(folder.name))
+    # The environment of a child may have been replaced.
+    while more := {pid for pid, parent in parents.items() if parent in found} - found:
+        found |= more
+    return found - {spared}
 
 
 def write_shared(path: str, content: Any) -> Spans:
@@ -412,7 +439,6 @@ class _Setup:
     parent: int
     mark: str
     folder: str
-    spans: Spans
     is_measured: bool
 
     def end(self) -> None:
@@ -432,11 +458,11 @@ def serve(handle: int) -> None:
     pid = os.getpid()
     running: list[bytes] = []  # the message of the task that runs
     threading.Thread(target=_watch, args=(setup, connection, running), daemon=True).start()
-    with suppress(EOFError, OSError), open(os.path.join(setup.folder, "shared"), "rb") as file:
+    with suppress(EOFError, OSError):
         connection.send((READY, 0))
         while True:
             running.append(connection.recv_bytes())
-            kind, seconds, content = _run(connection, running[0], file, setup)
+            kind, seconds, content = _run(connection, running[0], setup)
             running.clear()
             if os.getpid() != pid:  # a fork that a task has made
                 os._exit(0)
@@ -460,15 +486,17 @@ def _watch(setup: _Setup, connection: "Connection[Any, Any]", running: list[byte
 
 
 def _run(
-    connection: "Connection[Any, Any]", message: bytes, file: IO[bytes], setup: _Setup
+    connection: "Connection[Any, Any]", message: bytes, setup: _Setup
 ) -> tuple[int, float, bytes]:
     """Run one task; return the kind of the reply, the seconds that it took, and its content.
 
     Each task reads the shared data again, so that no task sees what another has written to them.
     """
     try:
-        task = pickle.loads(message)
-        function, shared, config, filters = read_shared(file, setup.spans)
+        (path, spans), content = pickle.loads(message)
+        task = pickle.loads(content)
+        with open(path, "rb") as file:
+            function, shared, config, filters = read_shared(file, spans)
     except Exception:  # unpickling runs any code
         return FAILED, 0.0, f"A worker cannot read its task.\n{traceback.format_exc()}".encode()
     connection.send((BEGUN, memory_in_use(os.getpid()) if setup.is_measured else 0))

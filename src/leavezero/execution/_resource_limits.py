@@ -48,6 +48,7 @@ class Limits:
     # that a task starts do not count.
     memory_limit: int | None = None
     clock: Clock = field(default_factory=Clock, repr=False, compare=False)
+    pool: Any = field(default=None, repr=False, compare=False)  # see `reused_workers`
 
     @property
     def any(self) -> bool:

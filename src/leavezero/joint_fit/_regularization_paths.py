@@ -51,7 +51,7 @@ class ElasticNetPath(JointFit):
         """Return all parameters but the penalty."""
         is_cyclic = estimator.selection == "cyclic" and not estimator.warm_start
         is_penalty = isinstance(estimator.alpha, Real) and 0 < float(estimator.alpha) < np.inf
-        if not is_cyclic or not is_penalty or not _l1_ratio(estimator) > 0:
+        if not is_cyclic or not is_penalty or not estimator.l1_ratio > 0:
             return None
         return params_key(estimator, self.along)
 
@@ -122,7 +122,7 @@ def _follow_path(first: Any, others: list[Any], X: Table, y: AnyArray, sample_we
         _, coefs, gaps, n_iters = enet_path(
             columns,
             target,
-            l1_ratio=_l1_ratio(first),
+            l1_ratio=first.l1_ratio,  # 1 for Lasso
             alphas=alphas,
             precompute=columns.T @ columns if tall else False,
             Xy=columns.T @ target if tall else None,
@@ -141,7 +141,3 @@ def _follow_path(first: Any, others: list[Any], X: Table, y: AnyArray, sample_we
             if other.fit_intercept:
                 learned["intercept_"] = target_mean - mean @ coef
             copy_fitted_attributes(first, other, **learned)
-
-
-def _l1_ratio(model: Any) -> float:
-    return 1.0 if type(model) is Lasso else float(model.l1_ratio)

@@ -25,6 +25,8 @@ KERNEL_PARAMS = {
     "poly": ("gamma", "coef0", "degree"),
 }
 
+MAX_CELLS = 2**25  # coefficients of all support vectors in all pairs of classes
+
 
 class SharedKernel(JointFit):
     """SVC, NuSVC, SVR and NuSVR with one kernel; all other parameters may differ.
@@ -54,7 +56,9 @@ class SharedKernel(JointFit):
     def predict(self, fitted: JointlyFitted, X: Table, method: str) -> Predictions | None:
         """Return labels and decision values, or predictions, from one kernel."""
         models = fitted.models
-        if method not in ("predict", "decision_function"):
+        n_support = sum(len(model.support_) for model in models)
+        n_scores = sum(len(model.intercept_) for model in models)
+        if method not in ("predict", "decision_function") or n_support * n_scores > MAX_CELLS:
             return None
         vectors, coefs = _support(models)
         sparse_rows = sparse.issparse(X)

@@ -17,7 +17,14 @@ from typing import Any
 
 import numpy as np
 from scipy import linalg, sparse
-from sklearn.linear_model import ElasticNet, Lasso, LinearRegression, Ridge, RidgeClassifier
+from sklearn.linear_model import (
+    ElasticNet,
+    Lasso,
+    LassoLars,
+    LinearRegression,
+    Ridge,
+    RidgeClassifier,
+)
 from sklearn.preprocessing import LabelBinarizer
 from sklearn.utils.class_weight import compute_sample_weight
 
@@ -41,7 +48,7 @@ from leavezero.leave_one_out._loo_method import (
 from leavezero.leave_one_out._newton import (
     MAX_EXCESS,
     NewtonStep,
-    append_constant,
+    WithConstant,
     leverage_reason,
     newton_step,
     rotate_to_square,
@@ -171,7 +178,10 @@ def _decompose(X: Any, targets: Floats, weights: Floats, fit_intercept: bool) ->
     roots = np.sqrt(weights)
     shares = weights / weights.sum() if fit_intercept else np.zeros(len(weights))
     centered = roots[:, None] * (targets - shares @ targets)
-    left, values, _ = linalg.svd(roots[:, None] * (X - shares @ X), full_matrices=False)
+    rows = roots[:, None] * (X - shares @ X)
+    if X.shape[1] > X.shape[0]:  # the right singular vectors are not needed
+        rows = np.asarray(np.linalg.qr(rows.T, mode="r")).T
+    left, values, _ = linalg.svd(rows, full_matrices=False)
     return _Decomposition(left, values, targets, centered, shares, roots)
 
 
@@ -262,10 +272,10 @@ def _without_own_class(scores: Floats, codes: Ints) -> Bools:
 
 
 class LassoMethod(OneTargetMethod):
-    """Lasso and ElasticNet."""
+    """Lasso, LassoLars and ElasticNet."""
 
     name = "lasso"
-    estimator_types = (Lasso, ElasticNet)
+    estimator_types = (Lasso, LassoLars, ElasticNet)
 
     def _predict_rows(self, model: Any, data: TrainingData) -> LOOPredictions:
         n_rows, used = len(data.y), np.flatnonzero(model.coef_)
@@ -287,7 +297,7 @@ class LassoMethod(OneTargetMethod):
 
 def _penalties(model: Any) -> tuple[float, float]:
     """Return the weights of the l1 norm and of half the squared l2 norm."""
-    l1_ratio = 1.0 if type(model) is Lasso else float(model.l1_ratio)
+    l1_ratio = float(getattr(model, "l1_ratio", 1.0))
     return model.alpha * l1_ratio, model.alpha * (1.0 - l1_ratio)
 
 
@@ -304,7 +314,7 @@ def _check_optimality(model: Any, data: TrainingData, errors: Floats) -> None:
     spread = float(np.sqrt(shares @ (targets - shares @ targets) ** 2))
     squares = X.multiply(X) if sparse.issparse(X) else X * X
     scale = spread * np.sqrt(np.asarray(shares @ squares))
-    limit = max(MAX_CORRELATION, MAX_EXCESS * model.tol) * scale + 1e-12
+    limit = max(MAX_CORRELATION, MAX_EXCESS * getattr(model, "tol", 0.0)) * scale + 1e-12
     if int(np.max(model.n_iter_)) < model.max_iter and np.any(excess > limit):
         raise mismatch_error(model, "its coefficients do not minimize the loss on them")
     largest = 1.0 + np.abs(targets).max()
@@ -316,8 +326,8 @@ def _step(model: Any, data: TrainingData, used: Ints, scores: Floats) -> NewtonS
     """Take the Newton step on the columns with nonzero coefficients."""
     l1, l2 = _penalties(model)
     weights, coef = data.weights, model.coef_[used]
-    X, n_columns = to_dense(data.X[:, used]), len(used) + int(model.fit_intercept)
-    X = append_constant(X, 1.0) if model.fit_intercept else X
+    X, n_columns = data.X[:, used], len(used) + int(model.fit_intercept)
+    X = WithConstant(X, 1.0) if model.fit_intercept else X
     if not n_columns:
         return NewtonStep(scores, np.zeros(len(scores)), 0.0)
     gradient, penalties, penalty_gradient = np.zeros((3, n_columns))

@@ -137,6 +137,14 @@ class TrainingData:
     y: AnyArray
     weights: Floats
 
+    @classmethod
+    def of(cls, model: Any, X: Table, y: AnyArray, sample_weight: Any) -> "TrainingData":
+        """Convert the data that a model was fitted to."""
+        rows = training_rows(model, X)
+        n_rows = rows.shape[0]
+        read = class_codes if hasattr(model, "classes_") else target_values
+        return cls(rows, read(model, y, n_rows), row_weights(sample_weight, n_rows))
+
 
 class OneTargetMethod(LeaveOneOutMethod):
     """Base class of methods for models of one target, which get their training data converted."""
@@ -148,11 +156,7 @@ class OneTargetMethod(LeaveOneOutMethod):
     ) -> LOOPredictions:
         if not self.takes_weights:
             reject_weights(model, sample_weight)
-        rows = training_rows(model, X)
-        n_rows = rows.shape[0]
-        read = class_codes if hasattr(model, "classes_") else target_values
-        weights = row_weights(sample_weight, n_rows)
-        return self._predict_rows(model, TrainingData(rows, read(model, y, n_rows), weights))
+        return self._predict_rows(model, TrainingData.of(model, X, y, sample_weight))
 
     @abstractmethod
     def _predict_rows(self, model: Any, data: TrainingData) -> LOOPredictions: ...

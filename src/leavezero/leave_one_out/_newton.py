@@ -115,15 +115,28 @@ def newton_columns(
     constant = float(model.intercept_scaling) if liblinear else 1.0
     intercepts = np.atleast_1d(model.intercept_)[:, None] / constant
     penalties = np.append(penalties, penalty if liblinear else 0.0)
-    return append_constant(X, constant), np.hstack([coefs, intercepts]), penalties
+    return WithConstant(X, constant), np.hstack([coefs, intercepts]), penalties
 
 
-def append_constant(X: Any, constant: float) -> Any:
-    """Return X with a constant column at the end."""
-    column = np.full((X.shape[0], 1), constant)
-    if sparse.issparse(X):
-        return sparse.hstack([X, sparse.csr_array(column)], format="csr")
-    return np.hstack([X, column])
+class WithConstant:
+    """X with a constant column at the end, which is appended to blocks of rows only."""
+
+    __array_ufunc__ = None  # vector @ X is computed here
+
+    def __init__(self, X: Any, constant: float) -> None:
+        self.X, self.constant = X, constant
+        self.shape = X.shape[0], X.shape[1] + 1
+
+    def __matmul__(self, coef: Floats) -> Floats:
+        return np.asarray(self.X @ coef[:-1]) + self.constant * coef[-1]
+
+    def __rmatmul__(self, vectors: Floats) -> Floats:
+        sums = self.constant * vectors.sum(axis=-1, keepdims=True)
+        return np.concatenate([np.asarray(vectors @ self.X), sums], axis=-1)
+
+    def __getitem__(self, rows: Any) -> Floats:
+        block = to_dense(self.X[rows])
+        return np.hstack([block, np.full((len(block), 1), self.constant)])
 
 
 def newton_step(

@@ -1,4 +1,4 @@
-"""Support vector machines: approximate leave-one-out.
+"""SVMs: approximate leave-one-out.
 
 LinearSVC and LinearSVR with a squared loss take one Newton step. For SVC, NuSVC, SVR and NuSVR the
 larger of two changes is used, by the span rule and by a smoothed loss.
@@ -17,8 +17,9 @@ the points where the loss is not differentiable (Koo, Lee, Kim and Park 2008), e
 Gaussian kernel, and one Newton step gives the change.
 """
 
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import combinations
 from typing import Any
 
@@ -27,20 +28,21 @@ from scipy import linalg
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.svm import SVC, SVR, LinearSVC, LinearSVR, NuSVC, NuSVR
 
-from leavezero._typing import AnyArray, Bools, Floats, Ints
+from leavezero._typing import AnyArray, Bools, Floats, Ints, Table
 from leavezero.joint_fit import pair_coefs, svm_decision_values, svm_gamma, svm_labels
 from leavezero.leave_one_out._loo_method import (
     MAX_CELLS,
+    LeaveOneOutMethod,
     LOOPredictions,
-    OneTargetMethod,
     TrainingData,
     class_weighted,
     mismatch_error,
     to_dense,
+    training_rows,
 )
 from leavezero.leave_one_out._newton import (
     NewtonMethod,
-    append_constant,
+    WithConstant,
     convergence_reason,
     leverage_reason,
     newton_columns,
@@ -55,8 +57,11 @@ MIN_FREE, FEW_FREE = 3, 20  # free support vectors; measured against refits
 MAX_LOST = 0.15  # rows of an SVM with few free vectors that the span rule misclassifies
 FULL_KERNELS = ("rbf", "linear")  # few vectors do not span rbf, and linear is smoothed
 TOO_MANY = "the kernel of its support vectors would need more than 400 MB"
+TOO_MANY_PAIRS = "the decision values of all pairs of classes would need more than 400 MB"
 JITTER = 1e-10
 TINY = 1e-300
+MIN_SINGLE = 500  # free support vectors from which single precision saves time
+SINGLE_JITTER, SINGLE_ERROR = 1e-6, 1e-5  # relative; the error of squared spans was measured
 BLOCK = 256  # rows whose kernel is computed at the same time
 BLOCK_CELLS = 4_000_000
 MAX_IDLE = 20  # rows near the margin that may become support vectors
@@ -87,13 +92,24 @@ class BinarySVM:
 
 @dataclass(frozen=True, eq=False)
 class SVMKernel:
-    """Kernel of a fitted SVM between its training rows."""
+    """Kernel of fitted SVMs between their training rows."""
 
-    model: Any
+    model: Any  # any of them: the parameters of their kernels are the same
     X: Any
     gamma: float | None
+    support: Ints  # support vectors of all models, sorted
+    matrix: Floats | None = None  # of all rows with the support vectors; None if too large
 
-    def between(self, left: Ints, right: Ints) -> Floats:
+    @classmethod
+    def of(cls, models: Sequence[Any], X: Any) -> "SVMKernel":
+        """Compute the kernel of models that have the same one."""
+        support = np.unique(np.concatenate([model.support_ for model in models]))
+        kernel = cls(models[0], X, svm_gamma(models[0], X), support)
+        if 2 * X.shape[0] * len(support) > MAX_CELLS:
+            return kernel
+        return replace(kernel, matrix=kernel.compute(np.arange(X.shape[0]), support))
+
+    def compute(self, left: Ints, right: Ints) -> Floats:
         """Return the kernel of some rows with others."""
         kernel, X = self.model.kernel, self.X
         if not len(left) or not len(right):
@@ -106,21 +122,66 @@ class SVMKernel:
         values = pairwise_kernels(X[left], X[right], metric=kernel, filter_params=True, **params)
         return to_dense(values)
 
+    def between(self, support: Ints, rows: Ints) -> Floats:
+        """Return the kernel of some support vectors with some rows."""
+        if self.matrix is None:
+            return self.compute(support, rows)
+        return self.matrix[np.ix_(rows, np.searchsorted(self.support, support))].T
+
     def diagonal(self, rows: Ints) -> Floats:
         """Return the kernel of each row with itself."""
         if self.model.kernel == "rbf":
             return np.ones(len(rows))
         blocks = np.split(rows, range(BLOCK, len(rows), BLOCK))
-        return np.concatenate([np.diagonal(self.between(block, block)) for block in blocks])
+        return np.concatenate([np.diagonal(self.compute(block, block)) for block in blocks])
 
-    def decision_values(self, dual_coef: Floats) -> Floats:
-        """Return kernel sums over the support vectors for all rows, without intercept."""
-        rows, support = np.arange(self.X.shape[0]), self.model.support_
+    def decision_values(self, support: Ints, dual_coef: Floats) -> Floats:
+        """Return kernel sums over support vectors for all rows, without intercept."""
+        rows = np.arange(self.X.shape[0])
+        if self.matrix is not None:
+            padded = np.zeros((len(self.support), *dual_coef.shape[1:]))
+            padded[np.searchsorted(self.support, support)] = dual_coef
+            return np.asarray(self.matrix @ padded)
         blocks = np.split(rows, range(BLOCK, len(rows), BLOCK))
-        return np.concatenate([self.between(block, support) @ dual_coef for block in blocks])
+        return np.concatenate([self.compute(block, support) @ dual_coef for block in blocks])
 
 
-class SVCMethod(OneTargetMethod):
+class _KernelSVMMethod(LeaveOneOutMethod):
+    """Base class; models with the same kernel compute it once."""
+
+    def _predict(
+        self, model: Any, X: Table, y: AnyArray, sample_weight: Floats | None
+    ) -> LOOPredictions:
+        return self.predict_many([model], X, y, sample_weight)[0]
+
+    def predict_many(
+        self, models: Sequence[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None
+    ) -> list[LOOPredictions]:
+        """Return the predictions of several models."""
+        rows = training_rows(models[0], X)
+        groups: dict[Any, list[Any]] = {}
+        for model in models:
+            self.check_supported(model)
+            _check_rows(model, rows)
+            groups.setdefault(_kernel_key(model), []).append(model)
+        kernels = {key: SVMKernel.of(group, rows) for key, group in groups.items()}
+        data = [TrainingData.of(model, rows, y, sample_weight) for model in models]
+        return [
+            self._predict_svm(model, one, kernels[_kernel_key(model)])
+            for model, one in zip(models, data, strict=True)
+        ]
+
+    @abstractmethod
+    def _predict_svm(self, model: Any, data: TrainingData, kernel: SVMKernel) -> LOOPredictions: ...
+
+
+def _kernel_key(model: Any) -> tuple[str, ...]:
+    """Return the parameters of the kernel, and the tolerance that decides on its precision."""
+    names = ("kernel", "gamma", "degree", "coef0", "tol")
+    return tuple(repr(getattr(model, name)) for name in names)
+
+
+class SVCMethod(_KernelSVMMethod):
     """SVC and NuSVC with any kernel; several classes by one-vs-one votes, as the model predicts.
 
     ``predict_proba`` is not available, because ``probability=True`` calibrates on folds inside the
@@ -130,16 +191,16 @@ class SVCMethod(OneTargetMethod):
     name = "support vector classifier"
     estimator_types = (SVC, NuSVC)
 
-    def _predict_rows(self, model: Any, data: TrainingData) -> LOOPredictions:
-        _check_rows(model, data.X)
+    def _predict_svm(self, model: Any, data: TrainingData, kernel: SVMKernel) -> LOOPredictions:
         codes = data.y
+        if len(codes) * len(model.intercept_) > MAX_CELLS:
+            return LOOPredictions("approximate", {}, unreliable=TOO_MANY_PAIRS)
         expected = np.repeat(np.arange(len(model.classes_)), model.n_support_)
         if not np.array_equal(codes[model.support_], expected):
             raise mismatch_error(model, "its support vectors have other classes in y")
         weights = data.weights * model.class_weight_[codes]
-        kernel = SVMKernel(model, data.X, svm_gamma(model, data.X))
         coefs = pair_coefs(model)
-        scores = kernel.decision_values(coefs) + model.intercept_
+        scores = kernel.decision_values(model.support_, coefs) + model.intercept_
         dual_coef = np.zeros((len(codes), coefs.shape[1]))
         dual_coef[model.support_] = coefs
         svms = list(_pairs(model, codes, weights, dual_coef, scores))
@@ -160,19 +221,19 @@ class SVCMethod(OneTargetMethod):
         return LOOPredictions("approximate", predictions, unreliable=reason)
 
 
-class SVRMethod(OneTargetMethod):
+class SVRMethod(_KernelSVMMethod):
     """SVR and NuSVR with any kernel."""
 
     name = "support vector regression"
     estimator_types = (SVR, NuSVR)
 
-    def _predict_rows(self, model: Any, data: TrainingData) -> LOOPredictions:
-        _check_rows(model, data.X)
+    def _predict_svm(self, model: Any, data: TrainingData, kernel: SVMKernel) -> LOOPredictions:
         targets, bounds = data.y, model.C * data.weights
-        kernel = SVMKernel(model, data.X, svm_gamma(model, data.X))
         dual_coef = np.zeros(len(targets))
         dual_coef[model.support_] = to_dense(model.dual_coef_)[0]
-        scores = kernel.decision_values(dual_coef[model.support_]) + model.intercept_
+        scores = (
+            kernel.decision_values(model.support_, dual_coef[model.support_]) + model.intercept_
+        )
         svm = _regression(model, dual_coef, bounds, targets - scores)
         if _is_too_large([svm]):
             return LOOPredictions("approximate", {}, unreliable=TOO_MANY)
@@ -306,7 +367,7 @@ def _smoothed_changes(svm: BinarySVM, kernel: SVMKernel) -> Floats:
         return np.zeros(n_rows)
     density = np.exp(-0.5 * (svm.distances / width) ** 2).sum(axis=1)
     step = newton_step(
-        append_constant(kernel.X[svm.rows], 1.0),
+        WithConstant(kernel.X[svm.rows], 1.0),
         np.zeros(n_rows),
         -svm.dual_coef,
         svm.upper_bound * density / (np.sqrt(2.0 * np.pi) * width),
@@ -367,15 +428,13 @@ class _Span:
         n_free = int(svm.free.sum())
         free, others = svm.rows[:n_free], svm.rows[n_free:]
         matrix = kernel.between(free, free)
-        diagonal = np.diag_indices_from(matrix)
-        matrix[diagonal] += JITTER * max(float(np.abs(matrix[diagonal]).mean()), TINY)
-        half = _inverse_root(matrix)
+        half = _inverse_root(matrix, _is_single_enough(svm, kernel))
         sums = half.sum(axis=1) @ half
         total = float(sums.sum())
         # 1 / S_p^2 is the diagonal of the inverse of K bordered by ones.
         entries = np.einsum("ij,ij->j", half, half) - sums**2 / total
         free_squares = 1.0 / np.maximum(entries, JITTER * np.abs(entries).max() + TINY)
-        projected = half @ kernel.between(free, others)
+        projected = half @ kernel.between(free, others).astype(half.dtype)
         missing = 1.0 - half.sum(axis=1) @ projected
         own = kernel.diagonal(others)
         explained = np.einsum("ij,ij->j", projected, projected) - missing**2 / total
@@ -431,15 +490,28 @@ class _Span:
         return common, self.other_squares
 
 
-def _inverse_root(matrix: Floats) -> Floats:
+def _is_single_enough(svm: BinarySVM, kernel: SVMKernel) -> bool:
+    """Return True if rounding to single precision changes decision values less than the solver."""
+    error = SINGLE_ERROR * float(np.abs(svm.dual_coef).max(initial=0.0))
+    error *= float(np.abs(kernel.diagonal(svm.rows)).max(initial=0.0))
+    return int(svm.free.sum()) >= MIN_SINGLE and error <= float(kernel.model.tol)
+
+
+def _inverse_root(matrix: Floats, single: bool) -> AnyArray:
     """Return A with A'A the inverse, or the pseudo-inverse of a matrix that is not positive."""
-    try:
-        lower = linalg.cholesky(matrix, lower=True, check_finite=False)
-        return np.asarray(linalg.lapack.dtrtri(lower, lower=1)[0])
-    except linalg.LinAlgError:  # few columns, or a kernel that is not an inner product
-        values, vectors = np.linalg.eigh(matrix)
-        kept = values > values.max(initial=0.0) * JITTER * len(matrix)
-        return np.asarray((vectors[:, kept] / np.sqrt(values[kept])).T)
+    diagonal = np.diag_indices_from(matrix)
+    scale = max(float(np.abs(matrix[diagonal]).mean()), TINY)
+    for dtype, jitter in ((np.float32, SINGLE_JITTER), (np.float64, JITTER))[not single :]:
+        shifted: Any = matrix.astype(dtype)
+        shifted[diagonal] += jitter * scale
+        factorize, invert = linalg.get_lapack_funcs(("potrf", "trtri"), (shifted,))
+        lower, failed = factorize(shifted, lower=1, overwrite_a=1)
+        if not failed:
+            return np.asarray(invert(lower, lower=1, overwrite_c=1)[0])
+    # Few columns, or a kernel that is not an inner product.
+    values, vectors = np.linalg.eigh(matrix)
+    kept = values > values.max(initial=0.0) * JITTER * len(matrix)
+    return np.asarray((vectors[:, kept] / np.sqrt(values[kept])).T)
 
 
 class LinearSVCMethod(NewtonMethod):

@@ -1,12 +1,14 @@
 """Predictions of the selected model for rows that it was not fitted to, and what they show."""
 
 import logging
+import time
 import warnings
 from collections.abc import Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
 from scipy import stats
 from sklearn import metrics
 from sklearn.base import clone
@@ -41,6 +43,7 @@ def describe_predictions(
     use_loo: bool = True,
     n_jobs: int | None = None,
     seed: int = 0,
+    seconds: float | None = None,
 ) -> dict[str, Any] | None:
     """Return what predictions of a fitted estimator for held-out rows show.
 
@@ -64,35 +67,50 @@ def describe_predictions(
         Whether leave-one-out predictions are valid: not for rows in groups or in order.
     n_jobs, seed : int
         The number of workers and the random seed.
+    seconds : float or None, default=None
+        The time for all folds. At least one is used, and as many others as there is time for.
     """
     rng = np.random.default_rng(seed)
     folds = [
         (_sample(train, MAX_TRAIN, rng), _sample(test, MAX_TEST, rng)) for train, test in folds
     ]
     folds = folds[:MAX_FOLDS]
-    permuted = _has_columns(X) and X.shape[1] <= MAX_PERMUTED
-    tasks = [
-        delayed(_use_fold)(estimator, X, y, fold, scorer, classes, permuted, seed + at)
-        for at, fold in enumerate(folds)
-    ]
+    permuted = is_pandas(X) or (isinstance(X, np.ndarray) and X.ndim == 2)
+    permuted = permuted and X.shape[1] <= MAX_PERMUTED
+    samples = (  # of rows, so that a worker does not receive the whole table
+        [(take_rows(X, rows), y[rows]) for rows in fold] for fold in folds
+    )
+    tasks = (
+        delayed(_use_fold)(estimator, *sample, scorer, classes, permuted, seed + at)
+        for at, sample in enumerate(samples)
+    )
+    n_workers = effective_n_jobs(n_jobs) if len(y) > MAX_TEST else 1  # they take seconds to start
+    found = []
     try:
-        # workers take seconds to start
-        found = Parallel(n_jobs if len(y) > MAX_TEST else 1)(tasks)
+        if seconds is not None:  # the first fold shows how long the others take
+            started = time.monotonic()
+            found = Parallel(1)(islice(tasks, 1))
+            n_rounds = max(0, int(seconds / (time.monotonic() - started)) - 1)
+            folds = folds[: 1 + n_rounds * n_workers]
+        found += Parallel(n_workers)(islice(tasks, len(folds) - len(found)))
     except (ValueError, TypeError):  # such as a fold without one of the classes
         _log.warning("A fold failed; the report shows no held-out predictions.", exc_info=True)
         return None
-    values, importances, baselines = zip(*found, strict=True)
+    values, importances = zip(*found, strict=True)
+    baseline = baseline_score(y, scorer, is_regression=classes is None)
+    use_loo = use_loo and len(y) <= MAX_TRAIN + MAX_TEST  # they may take long for more rows
     predicted = _leave_one_out(estimator, X, y, classes) if use_loo else None
     source, rows = "leave-one-out or out-of-bag predictions", np.arange(len(y))
     if predicted is None:
-        source = f"predictions of models fitted to the other rows ({len(folds)} folds)"
+        n_folds = f"{len(folds)} fold{'s' * (len(folds) > 1)}"
+        source = f"predictions of models fitted to the other rows ({n_folds})"
         predicted, rows = np.concatenate(values), np.concatenate([test for _, test in folds])
     known = np.isfinite(predicted if predicted.ndim == 1 else predicted[:, 0])
     y, predicted = y[rows][known], predicted[known]
     described: dict[str, Any] = {
         "source": f"{len(y):,} {source}",
         "n_fits": len(folds),
-        "baseline": float(np.mean(baselines)),
+        "baseline": baseline,
         "importances": _importances(X, importances, folds) if permuted else None,
     }
     if classes is None:
@@ -100,41 +118,50 @@ def describe_predictions(
     return described | _classification(y, predicted, classes)
 
 
+def baseline_score(y: AnyArray, scorer: Any, *, is_regression: bool) -> float:
+    """Return the score of class frequencies, or of the mean, for the rows they are computed from.
+
+    It is hardly optimistic, as no features are used. Without a row, the majority of two classes of
+    equal size is the other one: the leave-one-out accuracy is 0 then.
+
+    Examples
+    --------
+    >>> from sklearn.metrics import get_scorer
+    >>> from leavezero.report import baseline_score
+    >>> baseline_score(["a", "b", "a", "b"], get_scorer("accuracy"), is_regression=False)
+    0.5
+    """
+    model = DummyRegressor() if is_regression else DummyClassifier(strategy="prior")
+    no_features = np.zeros((len(y), 1))
+    return float(scorer(model.fit(no_features, y), no_features, y))
+
+
 def _sample(rows: Ints, limit: int, rng: np.random.Generator) -> Ints:
     return rows if len(rows) <= limit else np.sort(rng.choice(rows, limit, replace=False))
 
 
-def _has_columns(X: Table) -> bool:
-    return is_pandas(X) or (isinstance(X, np.ndarray) and X.ndim == 2)
-
-
 def _use_fold(
     estimator: Any,
-    X: Table,
-    y: AnyArray,
-    fold: Fold,
+    train: tuple[Table, AnyArray],
+    test: tuple[Table, AnyArray],
     scorer: Any,
     classes: AnyArray | None,
     permuted: bool,
     seed: int,
-) -> tuple[Floats, Floats | None, float]:
-    """Return predictions for the test rows, importances by column, and the baseline's score."""
-    train, test = fold
+) -> tuple[Floats, Floats | None]:
+    """Return predictions for the test rows, and importances by column."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = clone(estimator).fit(take_rows(X, train), y[train])
-        predicted = _predict(model, take_rows(X, test), classes)
-        dummy = DummyRegressor() if classes is None else DummyClassifier(strategy="prior")
-        dummy.fit(np.zeros((len(train), 1)), y[train])
-        baseline = float(scorer(dummy, np.zeros((len(test), 1)), y[test]))
+        model = clone(estimator).fit(*train)
+        predicted = _predict(model, test[0], classes)
         importances = None
         if permuted:
-            importances = _score_decreases(model, X, y, test, scorer, np.random.default_rng(seed))
-    return predicted, importances, baseline
+            importances = _score_decreases(model, *test, scorer, np.random.default_rng(seed))
+    return predicted, importances
 
 
 def _score_decreases(
-    model: Any, X: Any, y: AnyArray, rows: Ints, scorer: Any, rng: np.random.Generator
+    model: Any, X: Any, y: AnyArray, scorer: Any, rng: np.random.Generator
 ) -> Floats:
     """Return the mean decrease of the score when each column is permuted (Breiman 2001).
 
@@ -144,7 +171,7 @@ def _score_decreases(
     n_columns = X.shape[1]
     n_copies = 1 + N_REPEATS * n_columns
     limit = min(MAX_PERMUTED_ROWS, MAX_PERMUTED_CELLS // n_columns) // n_copies
-    rows = _sample(rows, max(limit, 20), rng)
+    rows = _sample(np.arange(len(y)), max(limit, 20), rng)
     n_rows = len(rows)
     source = np.tile(rows, (n_columns, n_copies, 1))  # of each cell: column, copy, row
     for column in range(n_columns):

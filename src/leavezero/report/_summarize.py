@@ -49,6 +49,7 @@ def summarize(
     diagnostics: Mapping[str, Any] | None = None,
     validation: Mapping[str, Any] | None = None,
     held_out: Mapping[str, Any] | None = None,
+    baseline: float | None = None,
     run: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Return the contents of a report as one dict that JSON can represent.
@@ -69,6 +70,8 @@ def summarize(
     validation, held_out : mapping or None, default=None
         The validation set compared with the training data, and what predictions for held-out rows
         show.
+    baseline : float or None, default=None
+        The score without features; default: that in ``held_out``, or of the candidate "baseline".
     run : mapping or None, default=None
         The search itself: "title", "metric", "target", "model_type", "data", "fits", "seconds",
         "code", "made_with".
@@ -84,10 +87,10 @@ def summarize(
     tied = () if selection is None else selection["tied"]
     about = {"title": "Model selection", "metric": column, "model_type": "model"} | dict(run or {})
     candidates = _candidates(table, column, best, tied, about["model_type"])
-    types = _model_types(candidates)
-    baseline = next((one["score"] for one in types if one["name"] == BASELINE), None)
     if baseline is None and held_out is not None:
         baseline = held_out["baseline"]
+    types = _model_types(candidates, baseline)
+    baseline = next((one["score"] for one in types if one["name"] == BASELINE), baseline)
     return {
         "format": FORMAT,
         "run": to_json(about),
@@ -140,15 +143,18 @@ def _short_names(names: set[str]) -> dict[str, str]:
     return {name: clean_text(last[name] if counts[last[name]] == 1 else name) for name in names}
 
 
-def _model_types(candidates: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _model_types(
+    candidates: Sequence[Mapping[str, Any]], baseline: float | None
+) -> list[dict[str, Any]]:
     """Return each model type with its best candidate, the best type first, and its parameters."""
     found = []
     scored = [one for one in candidates if one["score"] is not None]
     for name in dict.fromkeys(one["type"] for one in scored):
         own = [one for one in scored if one["type"] == name]
-        if name == BASELINE and own[0].get("loo") is not None:
-            # its score is exact; the correction of validation scores would add the bias of others
-            own = [{**own[0], "score": own[0]["loo"]}]
+        if name == BASELINE:
+            # the correction of validation scores would add the bias of others
+            exact = own[0].get("loo") if baseline is None else baseline
+            own = [{**own[0], "score": own[0]["score"] if exact is None else exact}]
         best = {key: value for key, value in own[0].items() if key not in ("params", "metrics")}
         difference = own[0]["score"] - scored[0]["score"]
         found.append(best | {"name": name, "difference": difference, "params": _params(own)})
@@ -190,7 +196,7 @@ def _selection(
     tied = [labels[row] for row in selection["tied"] if row != best["row"]]
     found |= to_json(selection) | {"tied": tied}
     if found["new_data_high"] is not None:
-        found["new_data_high"] = min(found["new_data_high"], highest_score(metric))
+        found["new_data_high"] = min(found["new_data_high"], _highest_score(metric))
     return found | {"sentences": _sentences(found)}
 
 
@@ -214,7 +220,7 @@ def _sentences(selection: Mapping[str, Any]) -> list[str]:
     return sentences
 
 
-def highest_score(metric: str) -> float:
+def _highest_score(metric: str) -> float:
     """Return the highest value of a scorer of scikit-learn: 0 for negated errors, else 1."""
     known = metric in get_scorer_names()
     is_error = metric.startswith("neg_") or metric == "max_error"

@@ -1,14 +1,17 @@
-"""The figures of the HTML page as SVG, drawn by matplotlib."""
+"""Figures drawn by matplotlib: those of the HTML page as SVG, others as PNG."""
 
 import io
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
 
 from leavezero._typing import Floats
+from leavezero.diagnostics import format_score
 from leavezero.report._plots import (
     COLORS,
     Record,
@@ -50,52 +53,44 @@ _STYLE = {
 }
 
 
+def save_png(path: Path, plot: Callable[..., Any], *args: Any, size: tuple[float, float]) -> None:
+    """Write the figure of ``plot(*args, ax=ax)``, with two pixels for each one of the size."""
+    with _drawn(plot, *args, size=size) as figure:
+        figure.savefig(path, format="png", dpi=2 * _PIXELS_PER_INCH)
+
+
 def to_svg(
-    plot: Callable[..., Any],
-    *args: Any,
-    label: str,
-    size: tuple[float, float] = (560, 470),
-    themed: bool = False,
-    **kwargs: Any,
+    plot: Callable[..., Any], *args: Any, label: str, size: tuple[float, float], **kwargs: Any
 ) -> str:
-    """Return a figure as SVG text; equal input gives equal bytes.
+    """Return a figure as SVG in the colors of the page; equal input gives equal bytes.
 
-    Parameters
-    ----------
-    plot : callable
-        Called as ``plot(*args, ax=ax, **kwargs)``.
-    *args, **kwargs : object
-        Arguments of the plot.
-    label : str
-        The text alternative of the figure. Figures of one page need different ones.
-    size : pair of float, default=(560, 470)
-        Width and height in pixels.
-    themed : bool, default=False
-        Whether colors are CSS variables of the page instead of fixed colors.
-
-    Examples
-    --------
-    >>> from leavezero.report import plot_scores, to_svg
-    >>> svg = to_svg(plot_scores, [{"label": "C=1", "score": 0.9}], "accuracy", label="Scores")
-    >>> svg.startswith('<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="Scores"')
-    True
+    The label is the text alternative of the figure. Figures of one page need different ones.
     """
+    text = io.StringIO()
+    with _drawn(plot, *args, size=size, salt=label, **kwargs) as figure:
+        figure.savefig(text, format="svg", metadata={"Date": None})
+    return _compact(text.getvalue(), label, size)
+
+
+@contextmanager
+def _drawn(
+    plot: Callable[..., Any], *args: Any, size: tuple[float, float], salt: str = "", **kwargs: Any
+) -> Iterator[Any]:
+    """Yield a drawn figure, in the style in which it has to be saved."""
     figure_module = import_extra("matplotlib.figure", "A figure")
     style = import_extra("matplotlib.style", "A figure")
     inches = tuple(length / _PIXELS_PER_INCH for length in size)
-    text = io.StringIO()
     # Element ids are hashes of the content and the salt: one page has no id twice.
-    with style.context(["default", _STYLE | {"svg.hashsalt": label}]), warnings.catch_warnings():
+    with style.context(["default", _STYLE | {"svg.hashsalt": salt}]), warnings.catch_warnings():
         # The browser has glyphs that matplotlib's font has not.
         warnings.filterwarnings("ignore", message=r"(?s)Glyph .* missing from")
         warnings.filterwarnings("ignore", message="Matplotlib currently does not support")
         figure = figure_module.Figure(figsize=inches, layout="constrained")
         plot(*args, ax=figure.subplots(), **kwargs)
-        figure.savefig(text, format="svg", metadata={"Date": None})
-    return _compact(text.getvalue(), label, size, themed)
+        yield figure
 
 
-def _compact(svg: str, label: str, size: tuple[float, float], themed: bool) -> str:
+def _compact(svg: str, label: str, size: tuple[float, float]) -> str:
     """Keep what a browser needs of matplotlib's SVG, so that several fit into one page."""
     old = ElementTree.fromstring(svg)
     root = ElementTree.Element("svg", xmlns="http://www.w3.org/2000/svg", role="img")
@@ -114,7 +109,7 @@ def _compact(svg: str, label: str, size: tuple[float, float], themed: bool) -> s
             parent.set("href", parent.attrib.pop(_LINK))
         if "d" in parent.attrib:
             parent.set("d", " ".join(parent.attrib["d"].split()))
-        if themed and "style" in parent.attrib:
+        if "style" in parent.attrib:
             for name, color in COLORS.items():
                 parent.set("style", parent.attrib["style"].replace(color, f"var(--{name})"))
     return ElementTree.tostring(root, encoding="unicode")
@@ -128,7 +123,7 @@ def page_figures(summary: Record) -> dict[str, list[str]]:
     figures: dict[str, list[str]] = {}
 
     def add(part: str, label: str, height: float, plot: Any, *args: Any, **kwargs: Any) -> None:
-        svg = to_svg(plot, *args, label=label, size=(WIDTH, height), themed=True, **kwargs)
+        svg = to_svg(plot, *args, label=label, size=(WIDTH, height), **kwargs)
         figures.setdefault(part, []).append(svg)
 
     models = [one for one in types if one["name"] != BASELINE]
@@ -174,7 +169,7 @@ def _plot_models(models: Sequence[Record], metric: str, baseline: float | None, 
     plot_scores([{**one, "label": one["name"]} for one in models], metric, ax, labels="left")
     if baseline is not None:
         ax.axvline(baseline, color=COLORS["training"], linestyle="--", linewidth=1)
-        label = f"baseline {format_number(baseline)}"
+        label = f"baseline {format_score(baseline)}"
         ax.set_title(label, color=COLORS["training"], loc="left")
 
 
@@ -238,6 +233,7 @@ def _plot_cells(cells: Record, name: str, ax: Any, *, diagonal: bool = False) ->
     else:
         ax.axhline(0, color=COLORS["soft"], linestyle="--", linewidth=1)
     ax.set(xlabel="predicted", ylabel=name)
+    ax.locator_params(axis="x", nbins=5)
 
 
 def _plot_param(candidates: Sequence[Record], param: Record, metric: str, ax: Any) -> None:

@@ -1,10 +1,11 @@
 """Base class of all searches."""
 
+import inspect
 import sys
 import time
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from copy import deepcopy
 from dataclasses import dataclass, replace
@@ -25,14 +26,12 @@ from leavezero.augment import ValidationSet, resolve_augmenter, takes_unlabeled
 from leavezero.evaluation import (
     ESTIMATOR,
     SINGLE,
-    Candidate,
     CandidateFactory,
     CandidateResult,
     CheckpointedResults,
     Evaluation,
     Fold,
     FoldPlan,
-    HighestScore,
     Metric,
     ModelStore,
     Replicates,
@@ -40,13 +39,12 @@ from leavezero.evaluation import (
     Scoring,
     Selected,
     SelectionRule,
-    SingleRound,
     Strategy,
     cross_validate_some,
     evaluate,
     final_estimator,
     fit_candidate,
-    loo_unsupported_reason,
+    is_pairwise,
     make_folds,
     resolve_rule,
     resolve_scoring,
@@ -61,6 +59,7 @@ from leavezero.execution import (
     OpenCheckpoint,
     data_seed,
     resolve_limits,
+    reused_workers,
 )
 from leavezero.search._messages import (
     Progress,
@@ -68,8 +67,11 @@ from leavezero.search._messages import (
     check_index,
     check_parameters,
     check_refit,
+    check_table,
     check_target,
+    check_values,
     failures,
+    has_numbers_or_steps,
     is_count,
     is_regression,
     log,
@@ -87,10 +89,10 @@ from leavezero.search._routing import (
 from leavezero.search._summary import FittedState, ReportMixin
 from leavezero.search._unlabeled_target import (
     Target,
-    distinct_estimators,
     read_target,
     sortable_codes,
 )
+from leavezero.unsupervised import find_score
 
 try:  # experimental, and not in older releases
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -121,11 +123,10 @@ class _Request:
     root: np.random.SeedSequence
     limits: Limits | None
     checkpoint: Checkpoint | None
-    use_loo: bool
+    no_loo_reason: str | None  # of all candidates
     fold_plan: FoldPlan | None
-    passed_y: tuple[Any, ...] = ()  # in the container that was passed, if candidates can have it
+    y_fit: Any  # the target that candidates are fitted to; None: there is none
     folds: Sequence[Fold] = ()  # of all candidates, if they replace the validation set
-    folds_reason: str | None = None  # why they do
 
 
 def _best_estimator_has(method: str) -> Callable[["BaseSearchLZO"], bool]:
@@ -240,7 +241,10 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, ReportMixin):
         run = self._sample_validation_set(request)
         progress = Progress(self, X, y, params, request.strategy.n_trials)
         with ExitStack() as resources:
-            models = resources.enter_context(ModelStore(self._models_to_keep(request, run)))
+            if request.limits is not None:
+                limits = resources.enter_context(reused_workers(request.limits))
+                request = replace(request, limits=limits)
+            models = resources.enter_context(ModelStore(keep=bool(self.refit)))
             checkpoint = self._open_checkpoint(request, run, resources)
             evaluation = evaluate(
                 run,
@@ -253,7 +257,7 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, ReportMixin):
                 on_result=progress.on_result,
             )
             progress.end_search()
-            interrupt = self._select(request, run, evaluation, models)
+            interrupt = self._select(request, run, evaluation, models, checkpoint)
         progress.end()
         if interrupt is not None:
             raise interrupt
@@ -274,6 +278,7 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, ReportMixin):
         check_parameters(self, estimator)
         rule = resolve_rule(self.select, owner)
         checkpoint = check_checkpoint(self.checkpoint, self.random_state, owner)
+        check_table(X, owner)
         estimators = self._estimators()
         semi_supervised = any(takes_unlabeled(final_estimator(e)) for e in estimators.values())
         folds_reason = no_validation_set_reason(self, estimator, X, y)
@@ -296,9 +301,27 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, ReportMixin):
         strategy = self._strategy(
             factory, sortable_codes(values) if semi_supervised else values, root
         )
+
+        def configured() -> Iterator[Any]:
+            for candidate in factory.candidates:
+                yield candidate.make_estimator(0)
+            if not factory.candidates:
+                yield from estimators.values()
+
+        check_values(X, values, configured(), owner)
         if semi_supervised:
-            configured = distinct_estimators(factory.candidates) or estimators.values()
-            target = read_target(configured, values, owner)
+            target = read_target(configured(), values, owner)
+        # A column of shape (n, 1) is passed on as one of shape (n,).
+        y_fit = y if y is None or np.asarray(y).ndim == values.ndim else values
+        if target.original_marker:
+            y_fit = target.with_original_marker()
+        if y is not None and scoring.unsupervised is not None:
+            raise ValueError(
+                f"scoring={type(scoring.unsupervised).__name__}() of {owner} is a score without a "
+                "target and requires y=None, got a y."
+            )
+        if y is None and not params:
+            scoring = self._unsupervised_scoring(scoring, list(configured()), X)
         self.scorer_ = scoring.scorers
         request = _Request(
             X,
@@ -310,12 +333,12 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, ReportMixin):
             root,
             limits,
             checkpoint,
-            use_loo=folds_reason is None and self._uses_loo(factory, routed),
+            no_loo_reason=folds_reason or self._no_loo_reason(routed),
             fold_plan=None,
-            # A column of shape (n, 1) is passed as one of shape (n,).
-            passed_y=(y,) if y is None or np.asarray(y).ndim == values.ndim else (),
-            folds_reason=folds_reason,
+            y_fit=y_fit,
         )
+        if scoring.unsupervised is not None:
+            return request
         if folds_reason is None:
             return replace(request, fold_plan=self._fold_plan(request))
         folds = self._make_folds(request)
@@ -326,24 +349,25 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, ReportMixin):
             )
         return replace(request, folds=folds)
 
-    def _uses_loo(self, factory: CandidateFactory, params: RoutedParams) -> bool:
-        """Return whether any candidate may have leave-one-out predictions."""
-        if self.loo is False:
-            return False
-        if self.loo == "only" and params.groups is not None:
+    def _unsupervised_scoring(self, scoring: Scoring, estimators: list[Any], X: Table) -> Scoring:
+        """Return the scoring that needs neither a target nor folds, if the candidates have one."""
+        score = scoring.unsupervised
+        if self.scoring is None and has_numbers_or_steps(X, estimators):
+            wants_folds = not is_count(self.cv) or self.cv_finalists != "auto"
+            wants_folds = wants_folds or self.return_train_score
+            score = None if wants_folds else find_score(estimators)
+        if score is None:
+            return scoring
+        score.check([final_estimator(e) for e in estimators], X, type(self).__name__)
+        return Scoring({SINGLE: Metric(score.name, score)}, multimetric=False)
+
+    def _no_loo_reason(self, params: RoutedParams) -> str | None:
+        """Return why no candidate gets a LOO score, whatever its model type."""
+        if params.groups is not None and self.loo == "only":
             raise ValueError(
                 f'loo="only" of {type(self).__name__} leaves out single rows and cannot be used '
                 "with groups. Use loo=False."
             )
-        if self._no_loo_reason(params) is not None:
-            return False
-        candidates = factory.candidates or [
-            CandidateFactory("").candidate(self._representative(), {})
-        ]
-        return self.loo == "only" or any(_loo_reason(c, params) is None for c in candidates)
-
-    def _no_loo_reason(self, params: RoutedParams) -> str | None:
-        """Return why no candidate gets a LOO score, whatever its model type."""
         if params.groups is not None:
             return "rows are grouped, and leaving out single rows would leak"
         if self.loo == "auto" and hasattr(self.augmenter, "fixed_rows"):
@@ -396,11 +420,14 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, ReportMixin):
         target, root = request.target, request.root
         self.augmenter_, replicates = None, _training_replicates(self._representative(), request)
         training = replicates
-        use_validation_set = self.loo != "only" and not request.folds
+        unsupervised = request.scoring.unsupervised
+        use_validation_set = self.loo != "only" and not request.folds and unsupervised is None
         if use_validation_set:
             self.augmenter_, replicates = self._replicates(request)
         elif request.folds:
             replicates = replace(replicates, n_replicates=len(request.folds))
+        elif unsupervised is not None and not unsupervised.per_row:
+            replicates = replace(replicates, n_replicates=unsupervised.n_values)
         self.augment_time_ = time.perf_counter() - started
         self.validation_set_ = None if self.augmenter_ is None else replicates.rows
         self.n_splits_ = replicates.n_replicates
@@ -416,6 +443,7 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, ReportMixin):
         return Run(
             request.X,
             target.values,
+            request.y_fit,
             replicates,
             metrics=metrics_for(replicates if use_validation_set else None),
             main_metric=self._main_metric(request.scoring),
@@ -425,11 +453,11 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, ReportMixin):
             training_set=training if self.return_train_score else None,
             kept_rows=_sample_rows(n_rows, KEPT_CELLS // n_trials, root),
             compared_rows=_sample_rows(n_rows, COMPARED_ROWS, root),
-            use_loo=request.use_loo,
+            use_loo=self.loo is not False,
+            no_loo_reason=request.no_loo_reason,
             use_validation_set=use_validation_set,
             labeled=target.labeled,
-            unlabeled_marker=target.original_marker,
-            passed_y=() if target.original_marker else request.passed_y,
+            pairwise=is_pairwise(self._representative()),
             folds=request.folds,
             error_score=self.error_score,
         )
@@ -481,15 +509,6 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, ReportMixin):
             return self.refit
         return None if scoring.multimetric else SINGLE
 
-    def _models_to_keep(self, request: _Request, run: Run) -> str:
-        if not self.refit:
-            return "none"
-        # A result's score is final at once if nothing is corrected when all results are known.
-        is_final = not run.use_validation_set or not run.use_loo
-        is_final = is_final and isinstance(request.strategy, SingleRound)
-        by_score = isinstance(request.rule, HighestScore) and not callable(self.refit)
-        return "best" if is_final and by_score and request.fold_plan is None else "all"
-
     def _open_checkpoint(
         self, request: _Request, run: Run, resources: ExitStack
     ) -> CheckpointedResults | None:
@@ -500,7 +519,12 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, ReportMixin):
         return CheckpointedResults(resources.enter_context(store), run)
 
     def _select(
-        self, request: _Request, run: Run, evaluation: Evaluation, models: ModelStore
+        self,
+        request: _Request,
+        run: Run,
+        evaluation: Evaluation,
+        models: ModelStore,
+        checkpoint: CheckpointedResults | None,
     ) -> KeyboardInterrupt | None:
         """Set the fitted attributes; return the interrupt that ended the search, if any."""
         interrupt = evaluation.interrupt
@@ -510,10 +534,14 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, ReportMixin):
         n_cv_fits = 0
         if interrupt is None:
             report_failures(results, run, type(self).__name__)
-            results, n_cv_fits, interrupt = self._cross_validate(request, run, evaluation)
-        selected = select(run, results, request.rule, request.root)
-        if not run.use_loo and self.loo is not False:
-            self._add_loo_notes(selected.table, [r.trial.candidate for r in results], request)
+            results, n_cv_fits, interrupt = self._cross_validate(
+                request, run, evaluation, checkpoint
+            )
+        try:
+            selected = select(run, results, request.rule, request.root)
+        except KeyboardInterrupt as caught:  # it takes a moment, and only a second one ends it
+            interrupt = caught
+            selected = select(run, results, request.rule, request.root)
         self._state = FittedState(run, selected, request.params.groups, request.root)
         self.cv_results_ = selected.table
         self.failures_ = failures(results)
@@ -524,12 +552,19 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, ReportMixin):
             "cv": n_cv_fits,
             "refit": 0,
         }
-        self._set_best(run, selected, evaluation, models)
+        try:
+            self._set_best(run, selected, evaluation, models)
+        except KeyboardInterrupt as caught:  # in the refit: there is no best_estimator_
+            interrupt = caught
         self.n_fits_ = sum(self.fit_counts_.values())
         return interrupt
 
     def _cross_validate(
-        self, request: _Request, run: Run, evaluation: Evaluation
+        self,
+        request: _Request,
+        run: Run,
+        evaluation: Evaluation,
+        checkpoint: CheckpointedResults | None,
     ) -> tuple[list[CandidateResult], int, KeyboardInterrupt | None]:
         """Return the results after some candidates were cross-validated, and the number of fits."""
         plan, limits, owner = request.fold_plan, request.limits, type(self).__name__
@@ -539,7 +574,7 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, ReportMixin):
         if not evaluation.is_stopped:
             try:
                 results, n_fits = cross_validate_some(
-                    run, results, plan, n_jobs=self.n_jobs, limits=limits
+                    run, results, plan, n_jobs=self.n_jobs, limits=limits, checkpoint=checkpoint
                 )
             except KeyboardInterrupt as interrupt:
                 return evaluation.results, 0, interrupt
@@ -554,20 +589,6 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, ReportMixin):
                 CandidateFailedWarning,
             )
         return results, n_fits, None
-
-    def _add_loo_notes(
-        self, table: dict[str, Any], candidates: list[Candidate], request: _Request
-    ) -> None:
-        """Add the LOO columns with the reason why no candidate has a LOO score."""
-        reason = request.folds_reason or self._no_loo_reason(request.params)
-        notes = [
-            reason or _loo_reason(c, request.params) or "unsupported before its parameters were set"
-            for c in candidates
-        ]
-        for name in [name for name in table if name.startswith("mean_test_")]:
-            table[name.replace("test", "loo", 1)] = np.full(len(candidates), np.nan)
-        table["loo_method"] = np.full(len(candidates), None, dtype=object)
-        table["loo_note"] = np.array(notes, dtype=object)
 
     def _set_best(
         self, run: Run, selected: Selected, evaluation: Evaluation, models: ModelStore
@@ -713,9 +734,9 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, ReportMixin):
         return copied
 
 
-def _loo_reason(candidate: Candidate, params: RoutedParams) -> str | None:
-    fit_params = params.fit.get(candidate.estimator_name, {})
-    return loo_unsupported_reason(candidate.make_estimator(0), fit_params)
+def common_params(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the parameters that all searches have from the local variables of a constructor."""
+    return {name: values[name] for name in inspect.signature(BaseSearchLZO).parameters}
 
 
 def _training_replicates(estimator: Any, request: _Request) -> Replicates:

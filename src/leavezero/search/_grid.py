@@ -12,7 +12,7 @@ from leavezero._random import integer_seed
 from leavezero._typing import AnyArray, RandomState
 from leavezero._warnings import warn_caller
 from leavezero.evaluation import ESTIMATOR, CandidateFactory, SingleRound, Strategy
-from leavezero.search._base import BaseSearchLZO
+from leavezero.search._base import BaseSearchLZO, common_params
 from leavezero.search._messages import is_count
 
 NAME = "candidate"  # the parameter that holds an estimator's name in cv_results_
@@ -41,7 +41,7 @@ class GridSearchLZO(BaseSearchLZO):
     validation_size : "auto", float or int, default="auto"
         The number of rows of one replicate: a float is a share of the training rows, an int the
         number itself. "auto" is the number of training rows, but all replicates together have at
-        most 10,000 rows.
+        most 5,000 rows.
     loo : "auto", False or "only", default="auto"
         Whether scores use leave-one-out or out-of-bag predictions, for estimators that
         :mod:`leavezero.leave_one_out` supports; no fit is added. "only" generates no validation set
@@ -64,12 +64,12 @@ class GridSearchLZO(BaseSearchLZO):
         none with ``loo=False``. An int cross-validates that many of the best candidates, 0 none.
     cv : int, splitter or iterable, default=5
         The folds of ``cv_finalists``, as in ``GridSearchCV``; those of an int are shuffled, and
-        with "auto" only some are used: as many as have 2,000 test rows together, and from ten
-        candidates on so few that at least five candidates can be cross-validated. With ``groups``,
-        an iterable or a splitter for rows that are not exchangeable, such as ``TimeSeriesSplit``,
-        the folds alone score all candidates, with a warning; likewise if no rows can be
-        generated: without y, and for precomputed kernels. An augmenter that is passed, or another
-        ``loo`` or ``cv_finalists`` than "auto", prevents this.
+        with "auto" only some are used: as many as have 1,000 test rows together, and so few that
+        at least five candidates can be cross-validated. With ``groups``, an iterable or a splitter
+        for rows that are not exchangeable, such as ``TimeSeriesSplit``, the folds alone score all
+        candidates, with a warning; likewise if no rows can be generated: without y, and for
+        precomputed kernels. An augmenter that is passed, or another ``loo`` or ``cv_finalists``
+        than "auto", prevents this.
     error_score : "raise" or number, default=nan
         The score of a candidate that fails; it is never selected.
     return_train_score : bool, default=False
@@ -205,27 +205,7 @@ class GridSearchLZO(BaseSearchLZO):
         memory_limit: int | str | None = None,
         pre_dispatch: Any = "2*n_jobs",
     ) -> None:
-        super().__init__(
-            augmenter=augmenter,
-            n_replicates=n_replicates,
-            validation_size=validation_size,
-            loo=loo,
-            scoring=scoring,
-            refit=refit,
-            select=select,
-            cv_finalists=cv_finalists,
-            cv=cv,
-            error_score=error_score,
-            return_train_score=return_train_score,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-            checkpoint=checkpoint,
-            timeout=timeout,
-            time_budget=time_budget,
-            memory_limit=memory_limit,
-            pre_dispatch=pre_dispatch,
-        )
+        super().__init__(**common_params(locals()))
         self.estimator = estimator
         self.param_grid = param_grid
 
@@ -312,27 +292,7 @@ class RandomizedSearchLZO(BaseSearchLZO):
         memory_limit: int | str | None = None,
         pre_dispatch: Any = "2*n_jobs",
     ) -> None:
-        super().__init__(
-            augmenter=augmenter,
-            n_replicates=n_replicates,
-            validation_size=validation_size,
-            loo=loo,
-            scoring=scoring,
-            refit=refit,
-            select=select,
-            cv_finalists=cv_finalists,
-            cv=cv,
-            error_score=error_score,
-            return_train_score=return_train_score,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-            checkpoint=checkpoint,
-            timeout=timeout,
-            time_budget=time_budget,
-            memory_limit=memory_limit,
-            pre_dispatch=pre_dispatch,
-        )
+        super().__init__(**common_params(locals()))
         self.estimator = estimator
         self.param_distributions = param_distributions
         self.n_iter = n_iter
@@ -438,27 +398,7 @@ class CandidateSearchLZO(BaseSearchLZO):
         memory_limit: int | str | None = None,
         pre_dispatch: Any = "2*n_jobs",
     ) -> None:
-        super().__init__(
-            augmenter=augmenter,
-            n_replicates=n_replicates,
-            validation_size=validation_size,
-            loo=loo,
-            scoring=scoring,
-            refit=refit,
-            select=select,
-            cv_finalists=cv_finalists,
-            cv=cv,
-            error_score=error_score,
-            return_train_score=return_train_score,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-            checkpoint=checkpoint,
-            timeout=timeout,
-            time_budget=time_budget,
-            memory_limit=memory_limit,
-            pre_dispatch=pre_dispatch,
-        )
+        super().__init__(**common_params(locals()))
         self.candidates = candidates
 
     def _representative(self) -> Any:

@@ -11,7 +11,7 @@ from sklearn.model_selection import ParameterGrid
 from leavezero._random import stream
 from leavezero._typing import AnyArray, Ints, RandomState
 from leavezero.evaluation import Candidate, CandidateFactory, CandidateResult, Trial
-from leavezero.search._base import BaseSearchLZO
+from leavezero.search._base import BaseSearchLZO, common_params
 from leavezero.search._grid import sample_params
 from leavezero.search._messages import is_count
 
@@ -193,6 +193,11 @@ class BaseHalvingLZO(BaseSearchLZO):
         )
 
     @property
+    def all_cv_results_(self) -> dict[str, Any]:
+        """The results of all iterations, by the name that scikit-learn has from 1.10 on."""
+        return self.cv_results_
+
+    @property
     def n_remaining_candidates_(self) -> int:
         """The number of candidates that would continue after the last iteration."""
         return ceil(self.n_candidates_[-1] / self.factor)
@@ -244,7 +249,7 @@ class HalvingGridSearchLZO(BaseHalvingLZO):
         The number of candidates that would continue after the last iteration.
     min_resources_, max_resources_ : int
         Of the first iteration, and the limit.
-    cv_results_ : dict of arrays
+    cv_results_, all_cv_results_ : dict of arrays
         One row per candidate and iteration, with the columns ``iter`` and ``n_resources``.
     best_estimator_, best_params_, best_score_, best_index_, selection_
         See :class:`GridSearchLZO`; the best is a candidate of the last iteration.
@@ -295,27 +300,7 @@ class HalvingGridSearchLZO(BaseHalvingLZO):
         memory_limit: int | str | None = None,
         pre_dispatch: Any = "2*n_jobs",
     ) -> None:
-        super().__init__(
-            augmenter=augmenter,
-            n_replicates=n_replicates,
-            validation_size=validation_size,
-            loo=loo,
-            scoring=scoring,
-            refit=refit,
-            select=select,
-            cv_finalists=cv_finalists,
-            cv=cv,
-            error_score=error_score,
-            return_train_score=return_train_score,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-            checkpoint=checkpoint,
-            timeout=timeout,
-            time_budget=time_budget,
-            memory_limit=memory_limit,
-            pre_dispatch=pre_dispatch,
-        )
+        super().__init__(**common_params(locals()))
         self.estimator = estimator
         self.param_grid = param_grid
         self.factor = factor
@@ -418,27 +403,7 @@ class HalvingRandomSearchLZO(BaseHalvingLZO):
         memory_limit: int | str | None = None,
         pre_dispatch: Any = "2*n_jobs",
     ) -> None:
-        super().__init__(
-            augmenter=augmenter,
-            n_replicates=n_replicates,
-            validation_size=validation_size,
-            loo=loo,
-            scoring=scoring,
-            refit=refit,
-            select=select,
-            cv_finalists=cv_finalists,
-            cv=cv,
-            error_score=error_score,
-            return_train_score=return_train_score,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-            checkpoint=checkpoint,
-            timeout=timeout,
-            time_budget=time_budget,
-            memory_limit=memory_limit,
-            pre_dispatch=pre_dispatch,
-        )
+        super().__init__(**common_params(locals()))
         self.estimator = estimator
         self.param_distributions = param_distributions
         self.n_candidates = n_candidates

@@ -1,13 +1,15 @@
 """Messages of a search: errors in parameters and data, progress, and failed candidates."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from numbers import Integral, Real
 from os import PathLike
 from typing import Any
 
 import numpy as np
+import sklearn
 from scipy import sparse
 from sklearn.base import is_classifier, is_regressor
 from sklearn.model_selection import (
@@ -20,7 +22,8 @@ from sklearn.model_selection import (
     StratifiedKFold,
     StratifiedShuffleSplit,
 )
-from sklearn.utils import assert_all_finite, get_tags
+from sklearn.pipeline import Pipeline
+from sklearn.utils import assert_all_finite, check_array, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
@@ -32,6 +35,7 @@ from leavezero.evaluation import CandidateResult, Run, Trial, is_pairwise
 from leavezero.exceptions import AllCandidatesFailedError, CandidateFailedWarning
 from leavezero.execution import Checkpoint
 from leavezero.search._routing import RoutedParams
+from leavezero.unsupervised import UnsupervisedScore, find_score
 
 # Splitters of exchangeable rows. Others, and iterables, have a reason: order, groups, fixed rows.
 EXCHANGEABLE = (
@@ -45,6 +49,10 @@ EXCHANGEABLE = (
     StratifiedShuffleSplit,
 )
 
+# In the oldest supported version, estimators that accept sparse matrices do not have the tag.
+HAS_SPARSE_TAG = not sklearn.__version__.startswith("1.6.")
+NUMERIC = [np.float64, np.float32, np.int64, np.int32, bool]  # the first for any other type
+
 _LOGGER = logging.getLogger("leavezero")
 
 
@@ -56,7 +64,7 @@ def check_parameters(search: Any, estimator: Any) -> None:
     owner = type(search).__name__
     required = ("fit",) if search.scoring is not None else ("fit", "score")
     missing = [name for name in required if not hasattr(estimator, name)]
-    if missing:
+    if missing and (missing != ["score"] or find_score([estimator]) is None):
         raise TypeError(
             f"estimator of {owner} must have the method fit and, if no scoring is specified, the "
             f"method score; {estimator!r} has no {' and no '.join(missing)}."
@@ -73,40 +81,34 @@ def check_parameters(search: Any, estimator: Any) -> None:
         )
     if not (search.loo is False or search.loo in ("auto", "only")):
         raise ValueError(f'loo of {owner} must be "auto", False or "only", got {search.loo!r}.')
-    if search.scoring is None or isinstance(search.scoring, str):
-        check_refit(search.refit, [search.scoring or "score"], False, owner)
-    elif callable(search.scoring):  # the names of its metrics are known once it was called
-        check_refit(search.refit, None, False, owner)
+    is_single = search.scoring is None or isinstance(search.scoring, str | UnsupervisedScore)
+    if is_single or callable(search.scoring):  # whose names are known once it was called
+        check_refit(search.refit, [], False, owner)
     else:
         check_refit(search.refit, list(search.scoring), True, owner)
-    _check_finalists(search.cv_finalists, owner)
+    is_named = isinstance(search.cv_finalists, str) and search.cv_finalists in ("auto", "all")
+    if not is_named and not is_count(search.cv_finalists, 0):
+        raise ValueError(
+            f'cv_finalists of {owner} must be "auto", "all" or an int of at least 0, '
+            f"got {search.cv_finalists!r}."
+        )
     if search.loo != "only":
         _check_augmenter(estimator, search.augmenter, owner)
 
 
-def check_refit(refit: Any, names: list[str] | None, multimetric: bool, owner: str) -> None:
-    """Raise unless refit determines the best candidate; names of None may be any."""
+def check_refit(refit: Any, names: list[str], multimetric: bool, owner: str) -> None:
+    """Raise unless refit determines the best candidate; a single metric may have any name."""
     if isinstance(refit, bool) and not (refit and multimetric):
         return
-    is_name = isinstance(refit, str) and (not multimetric or names is None or refit in names)
-    if callable(refit) or is_name:  # a single metric may have any name
+    if callable(refit) or (isinstance(refit, str) and (not multimetric or refit in names)):
         return
     if multimetric:
         raise ValueError(
             "For multi-metric scoring, the parameter refit must be set to a scorer key or a "
-            f"callable to refit, or to False. The keys of {owner} are {', '.join(names or [])}; "
+            f"callable to refit, or to False. The keys of {owner} are {', '.join(names)}; "
             f"got {refit!r}."
         )
     raise ValueError(f"refit of {owner} must be True, False, a str or a callable, got {refit!r}.")
-
-
-def _check_finalists(cv_finalists: Any, owner: str) -> None:
-    is_named = isinstance(cv_finalists, str) and cv_finalists in ("auto", "all")
-    if not is_named and not is_count(cv_finalists, 0):
-        raise ValueError(
-            f'cv_finalists of {owner} must be "auto", "all" or an int of at least 0, '
-            f"got {cv_finalists!r}."
-        )
 
 
 def _check_augmenter(estimator: Any, augmenter: Any, owner: str) -> None:
@@ -132,7 +134,8 @@ def check_checkpoint(checkpoint: Any, random_state: Any, owner: str) -> Checkpoi
     if checkpoint is None:
         return None
     if not isinstance(checkpoint, Checkpoint):
-        if not isinstance(checkpoint, str | PathLike) or not str(checkpoint):
+        is_path = isinstance(checkpoint, str | PathLike)
+        if not is_path or not str(checkpoint) or "\0" in str(checkpoint):
             raise ValueError(
                 f"checkpoint of {owner} must be None, a path or a Checkpoint, got {checkpoint!r}."
             )
@@ -155,11 +158,28 @@ def no_validation_set_reason(
         return "there is no target"
     if is_pairwise(estimator):
         return "kernels or distances are precomputed"
-    if getattr(getattr(y, "dtype", None), "names", None) or np.asarray(y).ndim > 2:
+    if getattr(getattr(y, "dtype", None), "names", None) or _n_dimensions(y) > 2:
         return "y has fields or more than two dimensions"
     if not has_columns(X):
         return 'X has no columns (for scores without folds, use loo="only")'
     return None
+
+
+def has_numbers_or_steps(X: Table, estimators: Sequence[Any]) -> bool:
+    """Return whether X is a dense table of numbers, or pipelines may make one of it."""
+    if all(isinstance(estimator, Pipeline) for estimator in estimators):
+        return has_columns(X)
+    if sparse.issparse(X) or any(map(is_pairwise, estimators)):
+        return False
+    dtypes = X.dtypes if hasattr(X, "dtypes") else [np.asarray(X).dtype]
+    return has_columns(X) and all(getattr(dtype, "kind", "O") in "fiub" for dtype in dtypes)
+
+
+def _n_dimensions(y: Any) -> int:
+    try:
+        return np.asarray(y).ndim
+    except ValueError:  # lists of unequal lengths, which `check_target` refuses
+        return 1
 
 
 def not_exchangeable_reason(search: Any, params: RoutedParams) -> str | None:
@@ -175,6 +195,85 @@ def not_exchangeable_reason(search: Any, params: RoutedParams) -> str | None:
     if search.cv is None or _is_int(search.cv) or type(search.cv) in EXCHANGEABLE:
         return None
     return f"cv is a {type(search.cv).__name__}, whose rows need not be exchangeable"
+
+
+@contextmanager
+def _naming(name: str, owner: str) -> Iterator[None]:
+    """Add the name of an argument to the errors of functions that check or convert it."""
+    try:
+        yield
+    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"{name} passed to {owner} cannot be used: {error}") from error
+
+
+def check_table(X: Any, owner: str) -> None:
+    """Raise unless X has rows, and no values that neither estimators nor augmenters support."""
+    if hasattr(X, "collect") and not hasattr(X, "shape"):
+        raise TypeError(f"X passed to {owner} is a lazy {type(X).__name__}. Pass X.collect().")
+    has_rows = hasattr(X, "__len__") or hasattr(X, "__array__") or hasattr(X, "shape")
+    has_rows = has_rows and len(getattr(X, "shape", (1,))) > 0
+    if not has_rows or isinstance(X, str | bytes | Mapping | np.matrix):
+        raise TypeError(
+            f"X passed to {owner} must be an array, a dataframe, a sparse matrix or a sequence "
+            f"with one entry per row, got {type(X).__name__}."
+        )
+    dtype = getattr(X, "dtype", None)
+    if getattr(dtype, "kind", "") in ("c", "S"):
+        raise ValueError(
+            f"X passed to {owner} must have numbers or text. Complex data not supported, nor "
+            f"bytes: got an array of type {dtype}."
+        )
+
+
+def check_values(X: Table, y: AnyArray, estimators: Iterable[Any], owner: str) -> None:
+    """Raise if no estimator accepts X and y, as far as tags of scikit-learn say so.
+
+    Whether a pipeline or an estimator of another package accepts them is not known before it is
+    fitted.
+    """
+    errors: dict[Any, Exception] = {}
+    for estimator in estimators:
+        tags = get_tags(estimator)
+        inputs, labels = tags.input_tags, tags.classifier_tags
+        if tags.no_validation or inputs.string or inputs.pairwise or not _has_tags(estimator):
+            return
+        takes_outputs = tags.target_tags.multi_output or (labels and labels.multi_label)
+        key = (inputs.sparse, inputs.allow_nan, inputs.three_d_array, takes_outputs)
+        if key in errors:
+            continue
+        try:
+            with _naming("X", owner):
+                check_array(
+                    X,
+                    accept_sparse=inputs.sparse or not HAS_SPARSE_TAG,
+                    dtype=NUMERIC,
+                    # Of scikit-learn's estimators, none accepts missing values of sparse matrices.
+                    ensure_all_finite="allow-nan"
+                    if inputs.allow_nan and not sparse.issparse(X)
+                    else True,
+                    allow_nd=inputs.three_d_array,
+                    input_name="X",
+                    estimator=estimator,
+                )
+            with _naming("y", owner):
+                check_array(y, dtype=None, ensure_2d=False, ensure_all_finite=False)
+                if y.ndim == 2 and not takes_outputs:
+                    column_or_1d(y)
+            return
+        except (TypeError, ValueError) as error:
+            errors[key] = error
+    if errors:
+        raise next(iter(errors.values()))
+
+
+def _has_tags(estimator: Any) -> bool:
+    """Return whether an estimator and all inside of it are scikit-learn's and validate X."""
+    params = estimator.get_params()
+    parts = [estimator, *(value for value in params.values() if hasattr(value, "get_params"))]
+    is_composed = any(hasattr(part, "steps") or hasattr(part, "transformers") for part in parts)
+    is_own = all(type(part).__module__.startswith("sklearn.") for part in parts)
+    return is_own and not is_composed and "categorical_features" not in params
 
 
 def check_target(
@@ -194,11 +293,8 @@ def check_target(
     """
     if y is None and (is_generated or get_tags(estimator).target_tags.required):
         raise ValueError(f"{owner} requires y to be passed, but the target y is None.")
-    for name, table in (("X", X), ("y", y)):
-        if hasattr(table, "collect") and not hasattr(table, "shape"):
-            raise TypeError(
-                f"{name} passed to {owner} is a lazy {type(table).__name__}. Pass {name}.collect()."
-            )
+    if hasattr(y, "collect") and not hasattr(y, "shape"):
+        raise TypeError(f"y passed to {owner} is a lazy {type(y).__name__}. Pass y.collect().")
     n_rows = count_rows(X)
     if n_rows < 2:
         samples = "1 sample" if n_rows == 1 else "0 samples"
@@ -211,10 +307,12 @@ def check_target(
         )
     if y is None:
         return np.zeros(n_rows)
-    check_consistent_length(X, y)
+    with _naming("y", owner):
+        check_consistent_length(X, y)
     if sparse.issparse(y):
         raise ValueError(f"{owner} requires a dense y, got a sparse one. Pass y.toarray().")
-    target = y.to_numpy() if hasattr(y, "to_numpy") else np.asarray(y)
+    with _naming("y", owner):
+        target = y.to_numpy() if hasattr(y, "to_numpy") else np.asarray(y)
     if target.dtype.names or target.ndim > 2:
         if is_generated:
             raise ValueError(
@@ -222,14 +320,15 @@ def check_target(
                 'Use augmenter="auto" and loo="auto", which cross-validate all candidates.'
             )
         return target
-    if target.ndim != 2 or target.shape[1] == 1:
-        target = column_or_1d(target, warn=True)
-    if semi_supervised and target.ndim == 1 and not is_regressor(estimator):
-        return target
-    assert_all_finite(target, input_name="y")
-    if is_regression(estimator, target):
-        return target.astype(np.float64)
-    check_classification_targets(target)
+    with _naming("y", owner):
+        if target.ndim != 2 or target.shape[1] == 1:
+            target = column_or_1d(target, warn=True)
+        if semi_supervised and target.ndim == 1 and not is_regressor(estimator):
+            return target
+        assert_all_finite(target, input_name="y")
+        if is_regression(estimator, target):
+            return target.astype(np.float64)
+        check_classification_targets(target)
     if is_classifier(estimator) and target.ndim == 1:
         classes = np.unique(target)
         if len(classes) < 2:
@@ -419,7 +518,7 @@ def _raise_if_all_failed(
             f"All {len(lost) or len(errors)} candidates of {owner} failed. First error:\n"
             f"{(lost or errors)[0]}"
         )
-    is_loo_only = not run.use_validation_set and not run.folds
+    is_loo_only = not run.use_validation_set and not run.folds and run.unsupervised is None
     if is_loo_only and not any(result.loo.scores for result in able):
         notes = "; ".join(dict.fromkeys(str(result.loo.note) for result in able))
         raise AllCandidatesFailedError(

@@ -8,7 +8,7 @@ import numpy as np
 from leavezero._random import integer_seed
 from leavezero._typing import AnyArray, Params, RandomState
 from leavezero.evaluation import Candidate, CandidateFactory, CandidateResult, Strategy, Trial
-from leavezero.search._base import BaseSearchLZO
+from leavezero.search._base import BaseSearchLZO, common_params
 from leavezero.search._messages import is_count
 
 
@@ -22,7 +22,6 @@ class OptunaStrategy:
         self,
         study: Any,
         propose: Callable[[Any], tuple[Any, Candidate]],
-        *,
         n_trials: int,
         batch_size: int,
     ) -> None:
@@ -161,27 +160,7 @@ class OptunaSearchLZO(BaseSearchLZO):
         memory_limit: int | str | None = None,
         pre_dispatch: Any = "2*n_jobs",
     ) -> None:
-        super().__init__(
-            augmenter=augmenter,
-            n_replicates=n_replicates,
-            validation_size=validation_size,
-            loo=loo,
-            scoring=scoring,
-            refit=refit,
-            select=select,
-            cv_finalists=cv_finalists,
-            cv=cv,
-            error_score=error_score,
-            return_train_score=return_train_score,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-            checkpoint=checkpoint,
-            timeout=timeout,
-            time_budget=time_budget,
-            memory_limit=memory_limit,
-            pre_dispatch=pre_dispatch,
-        )
+        super().__init__(**common_params(locals()))
         self.estimator = estimator
         self.param_distributions = param_distributions
         self.n_trials = n_trials
@@ -208,12 +187,7 @@ class OptunaSearchLZO(BaseSearchLZO):
                 params = trial.params
             return trial, factory.candidate(self.estimator, params)
 
-        return OptunaStrategy(
-            self.study_,
-            propose,
-            n_trials=self.n_trials,
-            batch_size=self.batch_size,
-        )
+        return OptunaStrategy(self.study_, propose, self.n_trials, self.batch_size)
 
     def _check_options(self) -> None:
         for name in ("n_trials", "batch_size"):

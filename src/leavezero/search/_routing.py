@@ -8,6 +8,7 @@ import numpy as np
 from sklearn import get_config
 from sklearn.base import BaseEstimator
 from sklearn.metrics import check_scoring
+from sklearn.utils import check_array
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
 from leavezero._tables import count_rows, take_rows
@@ -64,11 +65,24 @@ def route_fit(
     """
     given = {name: value for name, value in params.items() if value is not None}
     for name in ("sample_weight", "groups"):
-        if name in given and count_rows(given[name]) != n_rows:
+        if name not in given:
+            continue
+        shape = np.shape(given[name])
+        if shape != (n_rows,):
             raise ValueError(
                 f"{name} passed to {type(owner).__name__} must have one entry per row of X "
-                f"({n_rows}), got {count_rows(given[name])}."
+                f"({n_rows}), got {shape[0] if len(shape) == 1 else f'an array of shape {shape}'}."
             )
+    if "sample_weight" in given:
+        try:
+            weight = given["sample_weight"]
+            check_array(weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
+            if not np.any(weight):
+                raise ValueError("Sample weights must contain at least one non-zero number.")
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"sample_weight passed to {type(owner).__name__} must have finite numbers: {error}"
+            ) from error
     metrics = list(scoring.metrics)
     if get_config()["enable_metadata_routing"]:
         routed = process_routing(owner, "fit", **given)

@@ -1,7 +1,6 @@
 """Diagnostics of a fitted search, and its report as a plain dict."""
 
 import copy
-import inspect
 import sys
 import time
 from abc import abstractmethod
@@ -50,7 +49,6 @@ from leavezero.search._messages import is_regression
 N_PERMUTED = 2  # candidates fitted to permuted targets by diagnose(permutation=True)
 N_FOLDS = 10  # of the cross-validation whose number of fits is shown
 MAX_NAMES = 100  # of columns that are listed
-POSITIONAL = ("estimator", "param_grid", "param_distributions", "candidates")
 MAX_PROJECTED = 2_000  # rows of either sample
 MAX_CLASSES = 12
 SAMPLES = ("training", "validation")
@@ -127,6 +125,7 @@ class ReportMixin(BaseEstimator):
         self,
         *,
         held_out: bool = True,
+        seconds: float | None = None,
         diagnostics: DiagnosticReport | None = None,
         about: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
@@ -137,6 +136,8 @@ class ReportMixin(BaseEstimator):
         held_out : bool, default=True
             Whether to describe predictions of the best model for held-out rows and the importance
             of columns, for which it is fitted once to the training rows of each fold of ``cv``.
+        seconds : float or None, default=None
+            The time for these folds; if they take longer, some of them are left out.
         diagnostics : DiagnosticReport or None, default=None
             The checks; None runs :meth:`diagnose`.
         about : mapping or None, default=None
@@ -177,7 +178,7 @@ class ReportMixin(BaseEstimator):
             self,
             diagnostics=checks,
             validation=self._compare_validation_set(),
-            held_out=self._describe_predictions() if held_out else None,
+            held_out=self._describe_predictions(seconds) if held_out else None,
             run=run,
         )
 
@@ -218,10 +219,9 @@ class ReportMixin(BaseEstimator):
 
     def _with_best(self) -> Any:
         """Return the search with its best estimator in the place of the estimator."""
-        if not hasattr(self, "estimator") or not hasattr(self, "best_estimator_"):
-            return self
         shown = copy.copy(self)
-        shown.estimator = self.best_estimator_
+        if hasattr(self, "estimator"):
+            shown.estimator = getattr(self, "best_estimator_", self.estimator)
         return shown
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
@@ -236,11 +236,13 @@ class ReportMixin(BaseEstimator):
             return None
         return _compare_samples(self._check_inputs(self._state))
 
-    def _describe_predictions(self) -> dict[str, Any] | None:
+    def _describe_predictions(self, seconds: float | None) -> dict[str, Any] | None:
         """Return what held-out predictions show; None if they cannot be computed here."""
         state = getattr(self, "_state", None)
         estimator = getattr(self, "best_estimator_", None)
         if state is None or estimator is None or np.ndim(state.run.y) > 1:
+            return None
+        if state.run.y_fit is None:
             return None
         run, scorer = state.run, self.scorer_
         if isinstance(scorer, dict):
@@ -266,6 +268,7 @@ class ReportMixin(BaseEstimator):
             classes=np.unique(run.y) if classification else None,
             use_loo=self.loo is not False and state.groups is None,
             n_jobs=self.n_jobs,
+            seconds=seconds,
         )
 
     def _check_inputs(self, state: FittedState) -> CheckInputs:
@@ -356,12 +359,14 @@ def _describe_data(search: Any) -> dict[str, Any]:
     """Return the size of the training data, the names of columns, and the target's distribution."""
     if not hasattr(search, "_state"):
         return {"sentence": "The training data are not part of the pickled search."}
-    X, y = search._state.run.X, search._state.run.y
+    X, y, labeled = search._state.run.X, search._state.run.y, search._state.run.labeled
     names = [str(name) for name in getattr(X, "columns", ())]
     n_rows, shape = count_rows(X), getattr(X, "shape", ())
     n_columns = int(np.prod(shape[1:])) if len(shape) > 1 else None
     width = "" if n_columns is None else f" and {n_columns:,} columns"
     task = "regression" if is_regression(search._representative(), y) else "classification"
+    if search._state.run.y_fit is None:
+        task = "no target"
     found = {
         "n_rows": n_rows,
         "n_columns": n_columns,
@@ -372,20 +377,15 @@ def _describe_data(search: Any) -> dict[str, Any]:
         "augmenter": format_value(search.augmenter_),
     }
     if np.ndim(y) == 1 and task == "classification":
-        labels, counts = np.unique(y[_labeled(search)], return_counts=True)
-        largest = _largest(counts / counts.sum())
-        shares = [f"{labels[at]}: {counts[at]:,}" for at in largest]
+        known = y if labeled is None else y[labeled]
+        labels, counts = np.unique(known, return_counts=True)
+        shares = [f"{labels[at]}: {counts[at]:,}" for at in _largest(counts)]
         found["distribution"] = f"{len(labels)} classes. Rows: {', '.join(shares)}"
-    elif np.ndim(y) == 1:
+    elif np.ndim(y) == 1 and task == "regression":
         found["distribution"] = f"Mean {np.mean(y):.4g}, standard deviation {np.std(y):.4g}"
     if hasattr(X, "isna"):
         found["missing"] = f"{float(np.mean(X.isna().to_numpy())):.1%} of the cells"
     return found
-
-
-def _labeled(search: Any) -> Any:
-    labeled = search._state.run.labeled
-    return slice(None) if labeled is None else labeled
 
 
 def _describe_fits(search: Any) -> dict[str, Any]:
@@ -433,29 +433,13 @@ def _code(search: Any, command: str | None, model: str | None) -> dict[str, Any]
 
 
 def _search_code(search: Any) -> str:
-    params = search.get_params(deep=False)
-    defaults = inspect.signature(type(search)).parameters
-    changed = [
-        name
-        for name, value in params.items()
-        if name not in POSITIONAL and format_value(value) != format_value(defaults[name].default)
-    ]
-    name, data = type(search).__name__, ["X", "y", *(f"{one}={one}" for one in _fit_params(search))]
-    imports, lines = {f"from leavezero import {name}"}, []
-    for one in [*(name for name in POSITIONAL if name in params), *changed]:
-        more, code = python_code(params[one])
-        imports |= set(more)
-        lines.append(f"    {code}," if one in POSITIONAL else f"    {one}={code},")
-    call = [f"search = {name}(", *lines, ")", f"search.fit({', '.join(data)})"]
-    return "\n".join([*sorted(imports), "", *call])
-
-
-def _fit_params(search: Any) -> list[str]:
-    """Return the names of the parameters of ``fit`` besides X and y."""
-    if not hasattr(search, "_state"):
-        return []
-    names = {name for params in search._state.run.fit_params.values() for name in params}
-    return sorted(names | ({"groups"} if search._state.groups is not None else set()))
+    names: set[str] = set()  # of the parameters of fit besides X and y
+    if hasattr(search, "_state"):
+        names = {name for params in search._state.run.fit_params.values() for name in params}
+        names |= {"groups"} if search._state.groups is not None else set()
+    data = ["X", "y", *(f"{name}={name}" for name in sorted(names))]
+    imports, code = python_code(search)
+    return "\n".join([*imports, "", f"search = {code}", f"search.fit({', '.join(data)})"])
 
 
 # Validation set compared with the training data
@@ -491,9 +475,9 @@ def _compare_samples(inputs: CheckInputs) -> dict[str, Any] | None:
     return found | {"projection": _count_cells(projected)}
 
 
-def _largest(shares: Floats) -> Ints:
+def _largest(sizes: AnyArray) -> Ints:
     """Return the largest classes, in their order."""
-    return np.sort(np.argsort(-shares, kind="stable")[:MAX_CLASSES])
+    return np.sort(np.argsort(-sizes, kind="stable")[:MAX_CLASSES])
 
 
 def _project(X: Table, X_val: Table) -> list[Floats]:
@@ -505,10 +489,10 @@ def _project(X: Table, X_val: Table) -> list[Floats]:
         rows = np.sort(rng.permutation(count_rows(table))[:MAX_PROJECTED])
         features.append(featurizer.transform(take_rows(table, rows)))
     n_components = min(2, *features[0].shape)
-    model = PCA(n_components, random_state=0)
     if sparse.issparse(features[0]) and features[0].shape[1] > 2:
         model = TruncatedSVD(n_components, random_state=0)  # takes sparse matrices
     else:
+        model = PCA(n_components, random_state=0)
         features = [_dense(table) for table in features]
     model.fit(features[0])
     missing = ((0, 0), (0, 2 - n_components))  # a single column has a single component

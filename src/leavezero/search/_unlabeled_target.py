@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from leavezero._tables import plain
 from leavezero._typing import AnyArray, Bools, Ints
 from leavezero.augment import check_labels, takes_unlabeled
-from leavezero.evaluation import Candidate, final_estimator
+from leavezero.evaluation import final_estimator
 from leavezero.semi_supervised import marked_rows, plain_labels
 
 MARKER = -1  # scikit-learn's
@@ -26,6 +26,15 @@ class Target:
     labeled: Ints | None = None  # the labeled rows; None if every row has a label
     marker: Any = MARKER  # the candidates' marker, or another one if labels do not sort with it
     original_marker: tuple[Any, ...] = ()  # the candidates' marker, if it was replaced
+
+    def with_original_marker(self) -> AnyArray:
+        """Return the target that candidates are fitted to, if their marker was replaced."""
+        assert self.labeled is not None
+        [marker] = self.original_marker
+        keeps_dtype = self.values.dtype.kind == "f" and isinstance(marker, float)
+        target = self.values.astype(self.values.dtype if keeps_dtype else object)
+        target[np.setdiff1d(np.arange(len(target)), self.labeled)] = marker
+        return target
 
 
 def read_target(estimators: Iterable[Any], y: AnyArray, owner: str) -> Target:
@@ -48,19 +57,6 @@ def read_target(estimators: Iterable[Any], y: AnyArray, owner: str) -> Target:
         )
     target = Target(y, np.flatnonzero(~is_marked), marker)
     return target if _is_sortable(y) else _with_sortable_marker(labels, target, owner)
-
-
-def distinct_estimators(candidates: Sequence[Candidate]) -> list[Any]:
-    """Return one estimator for each way in which candidates may mark unlabeled rows."""
-    distinct: dict[Any, Candidate] = {}
-    for candidate in candidates:
-        relevant = [
-            (name, repr(value))
-            for name, value in sorted(candidate.settings.items())
-            if name.rpartition("__")[2] == "unlabeled" or hasattr(value, "get_params")
-        ]
-        distinct.setdefault((id(candidate.estimator), *relevant), candidate)
-    return [candidate.make_estimator(0) for candidate in distinct.values()]
 
 
 def sortable_codes(y: AnyArray) -> AnyArray:

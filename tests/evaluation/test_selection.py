@@ -3,9 +3,8 @@ import pytest
 from sklearn.linear_model import LinearRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
-from sklearn.tree import DecisionTreeClassifier
 
-from leavezero import AugmenterUnion, CopulaAugmenter, LabelInvariantMixup
+from leavezero import LabelInvariantMixup
 from leavezero._random import seed_sequence
 from leavezero.evaluation import (
     CheckpointedResults,
@@ -55,14 +54,6 @@ def test_failed_candidates_have_the_error_score(
     assert selected.selection.index == 1
     failed = select(run, results[:1], HighestScore(), ROOT)
     assert failed.selection is None
-
-
-def test_scores_by_component(make_run, evaluate_all, iris):
-    union = AugmenterUnion([CopulaAugmenter(), LabelInvariantMixup()])
-    run = make_run(*iris, augmenter=union)
-    results = evaluate_all(run, DecisionTreeClassifier(), DEPTHS)[0].results
-    scores = select(run, results, HighestScore(), ROOT).scores
-    np.testing.assert_allclose(scores.by_component.mean(axis=0), scores.validation, atol=1e-6)
 
 
 # Permuted targets

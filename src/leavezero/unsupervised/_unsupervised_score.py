@@ -1,0 +1,86 @@
+"""Base class of scores without a target: computed from the model that was fitted to all rows."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+from sklearn.pipeline import Pipeline
+
+from leavezero._typing import Bools, Floats, Table
+
+N_GROUPS = 10  # of rows, for the grouped jackknife
+
+
+class UnsupervisedScore(ABC):
+    """A score of a fitted model without a target; a subclass implements two methods.
+
+    ``score`` returns values whose mean is the score, higher for better: one per row of X if
+    ``per_row`` is True, else ``n_values`` of them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.cluster import KMeans
+    >>> from leavezero import GridSearchLZO
+    >>> from leavezero.unsupervised import UnsupervisedScore
+    >>> class NegativeInertia(UnsupervisedScore):
+    ...     name = "negative inertia"
+    ...     def handles(self, estimator):
+    ...         return hasattr(estimator, "n_clusters")
+    ...     def score(self, model, X, rng):
+    ...         return np.array([-model.inertia_])
+    >>> X = np.random.default_rng(0).normal(size=(50, 2))
+    >>> grid = {"n_clusters": [1, 2, 3]}
+    >>> GridSearchLZO(KMeans(), grid, scoring=NegativeInertia()).fit(X).best_params_
+    {'n_clusters': 3}
+    """
+
+    name: ClassVar[str]
+    per_row: ClassVar[bool] = False
+    n_values: ClassVar[int] = 1
+    min_rows: ClassVar[int] = 3
+
+    @abstractmethod
+    def handles(self, estimator: Any) -> bool:
+        """Return whether an estimator, fitted or not, has this score."""
+
+    @abstractmethod
+    def score(self, model: Any, X: Floats, rng: np.random.Generator) -> Floats:
+        """Return values whose mean is the score of a model that was fitted to X."""
+
+    def check(self, estimators: Sequence[Any], X: Table, owner: str) -> None:
+        """Raise if the table has too few rows, or if all its rows are equal."""
+        n_rows = X.shape[0]
+        if n_rows < self.min_rows:
+            raise ValueError(
+                f"{owner} requires at least {self.min_rows} samples for the {self.name}, got "
+                f"{n_rows}."
+            )
+        rows = X.toarray() if sparse.issparse(X) else np.asarray(X)
+        if (rows == rows[:1]).all():
+            raise ValueError(
+                f"{owner} requires rows that differ for the {self.name}, got {n_rows} equal rows."
+            )
+
+    def values(self, model: Any, X: Table, seed: int) -> Floats:
+        """Return the values of a model, of its last step if it is a pipeline.
+
+        All candidates have the same seed, so that generated rows do not differ between them.
+        """
+        if isinstance(model, Pipeline):
+            X, model = model[:-1].transform(X), model[-1]
+        rows = X.toarray() if sparse.issparse(X) else X
+        return self.score(model, np.asarray(rows, dtype=np.float64), np.random.default_rng(seed))
+
+
+def jackknife(statistic: Callable[[Bools], float], n_rows: int, rng: np.random.Generator) -> Floats:
+    """Return pseudo-values of a grouped jackknife (Tukey 1958) around the statistic of all rows.
+
+    The standard error of their mean is that of the statistic.
+    """
+    group = rng.permutation(n_rows) % N_GROUPS
+    without = np.array([statistic(group != one) for one in range(N_GROUPS)])
+    whole = statistic(np.ones(n_rows, dtype=bool))
+    return whole - (N_GROUPS - 1) * (without - without.mean())

@@ -1,0 +1,38 @@
+"""Which score a search without a target uses."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from sklearn.pipeline import Pipeline
+
+from leavezero.unsupervised._clusters import ClusterScore
+from leavezero.unsupervised._components import ComponentScore
+from leavezero.unsupervised._density import DensityScore
+from leavezero.unsupervised._outliers import OutlierScore
+from leavezero.unsupervised._unsupervised_score import UnsupervisedScore
+
+# Mixtures are densities, and clusters only next to clusterers.
+SCORES: tuple[UnsupervisedScore, ...] = (
+    DensityScore(),
+    ClusterScore(),
+    ComponentScore(),
+    OutlierScore(),
+)
+
+
+def find_score(estimators: Iterable[Any]) -> UnsupervisedScore | None:
+    """Return the first score that all estimators have, pipelines by their last step; or None.
+
+    Examples
+    --------
+    >>> from sklearn.cluster import KMeans
+    >>> from leavezero.unsupervised import find_score
+    >>> find_score([KMeans()]).name
+    'depth of the valleys between clusters'
+    """
+    last = []
+    for estimator in estimators:
+        while isinstance(estimator, Pipeline):
+            estimator = estimator[-1]
+        last.append(estimator)
+    return next((score for score in SCORES if all(map(score.handles, last))), None)

@@ -1,0 +1,104 @@
+"""Searches on streams."""
+
+import numpy as np
+import pytest
+from sklearn.cluster import MiniBatchKMeans
+from sklearn.linear_model import LinearRegression, SGDClassifier, SGDRegressor
+from sklearn.naive_bayes import GaussianNB
+
+from leavezero import PrequentialSearchLZO
+
+ALPHAS = {"alpha": [1e-4, 1e-2, 1.0, 100.0]}
+
+
+def simulate(n_rows, seed=0, weights=(2.0, -1.0, 0.5)):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, 3))
+    return X, (X @ weights + rng.normal(size=n_rows) > 0).astype(int)
+
+
+def test_scores_come_before_learning():
+    """The scores of a single candidate are those of test-then-train."""
+    X, y = simulate(500)
+    search = PrequentialSearchLZO(GaussianNB(), {"var_smoothing": [1e-9]}, fading=0.5)
+    search.fit(X, y)
+    model, scores = GaussianNB(), []
+    for start in range(0, 500, 100):
+        rows = slice(start, start + 100)
+        if start:
+            scores.append(model.score(X[rows], y[rows]))
+        model.partial_fit(X[rows], y[rows], classes=[0, 1])
+    assert search.prequential_score_ == pytest.approx(np.mean(scores))
+    assert search.best_score_ == pytest.approx(np.average(scores, weights=[1, 2, 4, 8]))
+    np.testing.assert_array_equal(search.predict_proba(X), model.predict_proba(X))
+    assert search.score(X, y) == model.score(X, y)
+    assert search.n_batches_ == 5
+
+
+def test_bad_candidates_are_dropped():
+    X, y = simulate(3000)
+    search = PrequentialSearchLZO(SGDClassifier(), ALPHAS, random_state=0).fit(X, y)
+    table = search.cv_results_
+    assert table["n_batches"][3] < 29
+    assert np.isnan(table["mean_test_score"][3])
+    assert table["rank_test_score"][search.best_index_] == 1
+    assert table["n_batches"][search.best_index_] == 29
+    everything = PrequentialSearchLZO(SGDClassifier(), ALPHAS, alpha=None, random_state=0)
+    assert everything.fit(X, y).cv_results_["n_batches"].tolist() == [29] * 4
+    assert everything.best_params_ == search.best_params_
+
+
+def test_equal_candidates_are_rarely_dropped():
+    """At level 0.05 in each of 40 streams of 60 batches."""
+    n_dropped = 0
+    for seed in range(40):
+        search = PrequentialSearchLZO(SGDClassifier(), {"alpha": [0.1, 0.2]})
+        search._start(np.array([0, 1]))
+        rng = np.random.default_rng(seed)
+        scores = iter(rng.normal(size=(60, 2)))
+        search.scorer_ = lambda model, X, y, found=search, scores=scores: next(found._stream)
+        for pair in scores:
+            search._stream = iter(pair[list(search._models)])
+            search._score(np.zeros((10, 1)), ())
+        n_dropped += len(search._models) < 2
+    assert n_dropped <= 5
+
+
+def test_the_best_may_change():
+    """After the relation is reversed, the fading average prefers the faster learner."""
+    X, y = simulate(4000)
+    y[2000:] = 1 - y[2000:]
+    grid = {"learning_rate": ["constant", "invscaling"], "eta0": [0.1], "power_t": [1.0]}
+    model = SGDClassifier(loss="log_loss")
+    search = PrequentialSearchLZO(model, grid, alpha=None, fading=0.9, random_state=0)
+    assert search.fit(X, y).best_params_["learning_rate"] == "constant"
+
+
+def test_without_classes_and_without_target():
+    X, _ = simulate(600)
+    target = X @ [1.0, 2.0, 3.0]
+    search = PrequentialSearchLZO(SGDRegressor(), {"eta0": [1e-6, 0.01]}, random_state=0)
+    assert search.fit(X, target).best_params_ == {"eta0": 0.01}
+    clusters = PrequentialSearchLZO(MiniBatchKMeans(n_init=1), {"n_clusters": [1, 2]}).fit(X)
+    assert clusters.best_params_ == {"n_clusters": 2}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"estimator": LinearRegression()}, "requires an estimator with partial_fit"),
+        ({"fading": 0.0}, r"fading must be in \(0, 1\]"),
+        ({"alpha": 2}, r"alpha must be None or in \(0, 1\)"),
+        ({"batch_size": 0}, "batch_size must be a positive int"),
+    ],
+)
+def test_bad_parameters(options, message):
+    X, y = simulate(50)
+    search = PrequentialSearchLZO(SGDClassifier(), ALPHAS).set_params(**options)
+    with pytest.raises((TypeError, ValueError), match=message):
+        search.fit(X, y)
+
+
+def test_classes_are_required():
+    with pytest.raises(ValueError, match="requires classes"):
+        PrequentialSearchLZO(SGDClassifier(), ALPHAS).partial_fit(*simulate(50))
