@@ -9,7 +9,7 @@ from sphinx.util import logging
 
 GENERATED = "_generated"
 ON_ONE_PAGE = {"leavezero.report"}  # packages described on a single page
-ROOT_PAGES = ("CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")
+ROOT_PAGES = ("CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "CODE_OF_CONDUCT.md")
 LINK = re.compile(r"(?<=\]\()(?![a-z]+:|#)([^)#\s]+)")  # a path, up to its anchor
 RESULTS = """# Results
 

@@ -21,6 +21,7 @@ PUBLIC = (
     "report",
     "search",
     "semi_supervised",
+    "unsupervised",
     "testing",
 )
 

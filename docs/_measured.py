@@ -1,0 +1,186 @@
+"""Write measured tables into README and the pages of the documentation.
+
+    uv run python docs/_measured.py        # after results/ has changed
+
+A table stands between the lines ``<!-- measured: NAME -->`` and ``<!-- end -->``. A test compares
+the pages with what this module would write.
+"""
+
+import re
+import textwrap
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+STUDIES = {  # label in the documentation: file under results/regret, metric
+    "accuracy, 300 rows": ("reporting-300", "accuracy"),
+    "accuracy, 1,000 rows": ("reporting-1000", "accuracy"),
+    "R2 times 100, 300 rows": ("regression-reporting-300", "r2"),
+    "R2 times 100, 1,000 rows": ("regression-reporting-1000", "r2"),
+    "log loss times 100, 300 rows": ("probabilities-reporting-300", "neg_log_loss"),
+    "AUC times 100, 300 rows": ("probabilities-reporting-300", "roc_auc"),
+}
+METHODS = ("default", "5-fold CV", "10-fold CV")
+LOO_ELSE_FOLDS = "LOO, else 5-fold CV"
+MARKED = re.compile(r"(<!-- measured: (\S+) -->\n).*?(?=<!-- end -->)", re.DOTALL)
+
+
+def read_table(file, heading=""):
+    """Return the first table under a heading of a results file: rows by first cell, then column.
+
+    None if there is no such heading.
+    """
+    text = (ROOT / "results" / file).read_text()
+    found = re.search(rf"^#+ .*{re.escape(heading)}.*$", text, re.MULTILINE)
+    if found is None:
+        return None
+    text = text[found.end() :]
+    lines = re.search(r"(?:^\|.*\|\n)+", text, re.MULTILINE)[0].splitlines()
+    head, _, *rows = ([cell.strip() for cell in line.strip("|").split("|")] for line in lines)
+    return {row[0]: dict(zip(head, row, strict=True)) for row in rows}
+
+
+def markdown(head, rows):
+    """Return a table in Markdown."""
+    lines = [f"| {' | '.join(cells)} |\n" for cells in (head, *rows)]
+    return "".join([lines[0], "|---" * len(head), "|\n", *lines[1:]])
+
+
+def study(name, metric="accuracy"):
+    """Return the tables of a regret study: regret, differences to CV, bias and cost."""
+    parts = ("regret in points", "regret of the default", "score minus test", "cost of a search")
+    return [read_table(f"regret/{name}.md", f"{metric}: {part}") for part in parts]
+
+
+def n_sets(name, metric="accuracy"):
+    """Return the number of data sets of a regret study."""
+    text = (ROOT / "results" / "regret" / f"{name}.md").read_text().partition(f"{metric}:")[2]
+    return re.search(r"^(\d+) data sets", text, re.MULTILINE)[1]
+
+
+def cpu_seconds(cost):
+    """Return the mean over model types and pool, for the default and for cross-validation."""
+    columns = ("CPU seconds", *METHODS[1:])
+    totals = [sum(float(row[column]) for row in cost.values()) for column in columns]
+    return [f"{total / len(cost):.2f}" for total in totals]
+
+
+def summary(name):
+    """Return regret with interval, bias and time of the default and of cross-validation."""
+    regret, minus, bias, cost = study(name)
+    return [
+        ["regret, points", *(regret["mean"][one] for one in METHODS)],
+        [
+            "regret of the default minus that of CV, 90 % interval",
+            "",
+            *(minus["mean"][f"minus {one}"] for one in METHODS[1:]),
+        ],
+        ["`best_score_` minus test score, points", *(bias["mean"][one] for one in METHODS)],
+        ["CPU seconds per search", *cpu_seconds(cost)],
+    ]
+
+
+def readme():
+    """Return the table of README."""
+    name = "reporting-300"
+    title = f"{n_sets(name)} classification data sets, 300 rows each"
+    return markdown([title, *METHODS], summary(name))
+
+
+def across_studies(head, cells, names=tuple(STUDIES)[:3]):
+    """Return a table with one row per study; ``cells`` takes the tables of a study."""
+    rows = [
+        [f"{name}, {n_sets(*STUDIES[name])} data sets", *cells(*study(*STUDIES[name]))]
+        for name in names
+    ]
+    return markdown(["study", *head], rows)
+
+
+def regret():
+    """Return the regret of the default and of cross-validation in all studies."""
+    minus = [f"minus {one}" for one in METHODS[1:]]
+    return across_studies(
+        [*METHODS, *(f"default {one}" for one in minus)],
+        lambda regret, differences, *_: [
+            *(regret["mean"][one] for one in METHODS),
+            *(differences["mean"][one] for one in minus),
+        ],
+        STUDIES,
+    )
+
+
+def bias():
+    """Return the mean of best_score_ minus test score."""
+    return across_studies(METHODS, lambda *tables: [tables[2]["mean"][one] for one in METHODS])
+
+
+def ablation():
+    """Return the regret of the parts of the default."""
+    methods = ("default", LOO_ELSE_FOLDS, "validation score", "mix-up")
+    return across_studies(
+        methods, lambda regret, *_: [regret["mean"].get(one, "-") for one in methods]
+    )
+
+
+def cost():
+    """Return mean CPU seconds of a search."""
+    return across_studies(METHODS, lambda *tables: cpu_seconds(tables[3]))
+
+
+def by_model_type(name):
+    """Return the regret by model type, with the interval."""
+    regret, minus, _, cost = study(name)
+    head = ["default", "5-fold CV", "10-fold CV"]
+    rows = [
+        [
+            key,
+            *(row.get(one, "-") for one in head),
+            minus[key]["minus 10-fold CV"],
+            cost.get(key, {}).get("fits per candidate", ""),
+        ]
+        for key, row in regret.items()
+    ]
+    return markdown(["model type", *head, "default minus 10-fold", "fits per candidate"], rows)
+
+
+def time():
+    """Return the searches that take long."""
+    columns = ["GridSearchLZO", "10-fold CV", "ratio"]
+    rows = read_table("speed/speed.md", "current").items()
+    return markdown(
+        ["search", *columns], [[key, *(row[one] for one in columns)] for key, row in rows]
+    )
+
+
+def user_cases():
+    """Return the counts below the table of searches as users write them."""
+    text = (ROOT / "results" / "user_cases" / "user_cases.md").read_text()
+    counts = re.search(r"^Without the noise: .*", text, re.MULTILINE | re.DOTALL)[0]
+    return textwrap.fill(counts, 120) + "\n"
+
+
+TABLES = {
+    "readme": readme,
+    "regret": regret,
+    "bias": bias,
+    "ablation": ablation,
+    "cost": cost,
+    "user-cases": user_cases,
+    "classification": lambda: by_model_type("reporting-300"),
+    "time": time,
+}
+
+
+def filled(text):
+    """Return a page with its tables as they are in the results."""
+    return MARKED.sub(lambda found: found[1] + TABLES[found[2]](), text)
+
+
+def pages():
+    """Return README and the pages that contain measured tables."""
+    every = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    return [page for page in every if MARKED.search(page.read_text())]
+
+
+if __name__ == "__main__":
+    for page in pages():
+        page.write_text(filled(page.read_text()))
