@@ -1,4 +1,4 @@
-"""Out-of-bag predictions of ensembles, extrapolated to all members."""
+"""Out-of-bag predictions of ensembles."""
 
 import numpy as np
 import pandas as pd
@@ -35,7 +35,7 @@ def regression():
 
 
 def plain_means(model, X, n_outputs):
-    """Return out-of-bag means without extrapolation, and the number of members per row."""
+    """Return out-of-bag means, and the number of members per row."""
     total, counts = np.zeros((len(X), n_outputs)), np.zeros(len(X))
     for member, sampled in zip(model.estimators_, model.estimators_samples_, strict=True):
         rest = np.setdiff1d(np.arange(len(X)), sampled)
@@ -46,51 +46,24 @@ def plain_means(model, X, n_outputs):
 
 
 @pytest.mark.parametrize("forest", [RandomForestClassifier, ExtraTreesClassifier])
-def test_probabilities_are_moved_towards_the_target(classification, forest):
-    """All differences shrink by the same ratio, less with more trees."""
+def test_probabilities_are_means_of_members_not_fitted_to_the_row(classification, forest):
+    """They equal scikit-learn's."""
     X, y = classification
-    one_hot = (y[:, None] == np.unique(y)).astype(float)
-    ratios = []
-    for n_trees in (15, 200):
-        model = forest(n_trees, bootstrap=True, random_state=0).fit(X, y)
-        loo = METHOD.predict(model, X, y)
-        means, counts = plain_means(model, X, 3)
-        differs = (counts > 0)[:, None] & (np.abs(means - one_hot) > 1e-9)
-        ratio = (loo.predictions["predict_proba"] - one_hot)[differs] / (means - one_hot)[differs]
-        assert loo.method == "out-of-bag"
-        np.testing.assert_allclose(ratio, ratio[0], atol=1e-9)
-        ratios.append(ratio[0])
-    assert 0.5 < ratios[0] < ratios[1] <= 1.0
-
-
-def test_only_wrong_labels_are_changed(classification):
-    X, y = classification
-    model = RandomForestClassifier(15, random_state=1).fit(X, y)
-    labels = METHOD.predict(model, X, y).predictions["predict"]
-    means, counts = plain_means(model, X, 3)
-    votes = model.classes_[means.argmax(axis=1)]
-    changed = (labels != votes) & (counts > 0)
-    assert 0 < changed.sum() < np.sum(votes != y)
-    np.testing.assert_array_equal(labels[changed], y[changed])
-    assert labels.dtype == model.predict(X).dtype
+    model = forest(50, bootstrap=True, oob_score=True, random_state=0).fit(X, y)
+    loo = METHOD.predict(model, X, y)
+    assert loo.method == "out-of-bag"
+    np.testing.assert_allclose(loo.predictions["predict_proba"], model.oob_decision_function_)
+    labels = model.classes_[model.oob_decision_function_.argmax(axis=1)]
+    np.testing.assert_array_equal(loo.predictions["predict"], labels)
+    assert loo.predictions["predict"].dtype == model.predict(X).dtype
 
 
 @pytest.mark.parametrize("forest", [RandomForestRegressor, ExtraTreesRegressor])
-def test_small_forests_do_not_look_worse_than_they_are(regression, forest):
-    """The score of twelve trees is nearer to that on test data than without extrapolation."""
+def test_values_are_means_of_members_not_fitted_to_the_row(regression, forest):
     X, y = regression
-    X_test, y_test = make_friedman1(2000, noise=1.0, random_state=1)
-    plain, extrapolated, test = [], [], []
-    for seed in range(4):
-        model = forest(12, bootstrap=True, random_state=seed).fit(X, y)
-        means, counts = plain_means(model, X, 1)
-        rows = counts > 0
-        plain.append(r2_score(y[rows], means[rows, 0]))
-        predictions = METHOD.predict(model, X, y).predictions["predict"]
-        extrapolated.append(r2_score(y[rows], predictions[rows]))
-        test.append(model.score(X_test, y_test))
-    error = abs(np.mean(extrapolated) - np.mean(test))
-    assert error < abs(np.mean(plain) - np.mean(test)) / 2
+    model = forest(50, bootstrap=True, oob_score=True, random_state=0).fit(X, y)
+    predictions = METHOD.predict(model, X, y).predictions["predict"]
+    np.testing.assert_allclose(predictions, model.oob_prediction_)
 
 
 def test_rows_in_every_bag_have_no_prediction(classification):
@@ -156,9 +129,8 @@ def test_forests_with_trees_added_later(classification):
     model = RandomForestClassifier(2, warm_start=True, random_state=0).fit(X, y)
     model.set_params(n_estimators=12).fit(X, y)
     loo = METHOD.predict(model, X, y)
-    means, counts = plain_means(model, X, 3)
-    agree = loo.predictions["predict"] == model.classes_[means.argmax(axis=1)]
-    assert agree[counts > 0].mean() > 0.9
+    means, _ = plain_means(model, X, 3)
+    np.testing.assert_allclose(loo.predictions["predict_proba"], means)
 
 
 def test_ensembles_fitted_to_all_rows_are_unsupported():

@@ -1,23 +1,15 @@
-"""Out-of-bag predictions of random forests, extra-trees and bagging, extrapolated to all members.
+"""Out-of-bag predictions of random forests, extra-trees and bagging.
 
-Only about 37 % of the members were fitted without a given row, so a small ensemble would look worse
-out of bag than it is, and candidates with different ``n_estimators`` would not be comparable. The
-expected loss of a mean of v predictions is a + b / v, and the same predictions in two halves give
-the loss at v / 2. The loss of all T members follows:
-
-    loss(T) = loss(v) - (1 - v / T) (loss(v / 2) - loss(v)).
-
-Regression values and probabilities are moved towards the target, all by the same share, until their
-squared loss is loss(T). Wrong labels are corrected, the smallest margins first, until the number of
-errors is loss(T).
+About 37 % of the members were fitted without a given row; its prediction is their mean. A small
+ensemble therefore scores a little worse out of bag than all of its members do on new rows.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.ensemble import BaggingClassifier, BaggingRegressor
 
-from leavezero._typing import AnyArray, Bools, Floats, Ints, Table
+from leavezero._typing import AnyArray, Bools, Floats, Table
 from leavezero.joint_fit import FORESTS, member_values
 from leavezero.leave_one_out._loo_method import (
     LeaveOneOutMethod,
@@ -67,18 +59,16 @@ class OutOfBagMethod(LeaveOneOutMethod):
         if is_forest:
             _check_leaves(model, rows, in_bag[0], sample_weight)
         if classes is None:
-            target = target_values(model, y, n_rows)[:, None]
+            target_values(model, y, n_rows)
         else:
-            target = np.eye(len(classes))[class_codes(model, y, n_rows)]
-        members = _out_of_bag(model, rows, in_bag, target.shape[1])
-        has_prediction = members.counts[0] > 0
-        values = target + _error_ratio(members, target) * (members.means() - target)
-        values[~has_prediction] = 0.0
+            class_codes(model, y, n_rows)
+        values, counts = _out_of_bag(model, rows, in_bag, 1 if classes is None else len(classes))
+        has_prediction = counts > 0
         predictions: dict[str, AnyArray] = {"predict": values[:, 0]}
         if classes is not None:
-            labels = classes[_corrected_codes(members, target.argmax(axis=1))]
+            labels = classes[values.argmax(axis=1)]
             predictions = {"predict": labels, "predict_proba": values}
-        number = float(members.counts.sum(axis=0).mean())
+        number = float(counts.mean())
         unreliable = None
         if number < _MIN_MEMBERS:
             unreliable = f"only {number:.1f} members per row were fitted without it"
@@ -112,60 +102,15 @@ def _check_leaves(model: Any, rows: Any, in_bag: Bools, sample_weight: Any) -> N
         raise mismatch_error(model, "the leaves of its first tree contain other rows")
 
 
-class _Members(NamedTuple):
-    """Sums and numbers of out-of-bag predictions per row, in two halves."""
+def _out_of_bag(model: Any, rows: Any, in_bag: Bools, n_outputs: int) -> tuple[Floats, Floats]:
+    """Return the mean prediction of the members not fitted to each row, and their number.
 
-    sums: Floats  # (2, n_rows, n_outputs)
-    counts: Floats  # (2, n_rows)
-    n_members: int
-
-    def means(self) -> Floats:
-        """Return the mean of each row, zero without a prediction."""
-        counts = np.maximum(self.counts.sum(axis=0), 1.0)
-        return np.asarray(self.sums.sum(axis=0) / counts[:, None])
-
-    def half_means(self) -> tuple[Bools, Floats]:
-        """Return the rows with predictions in both halves, and the means of the halves there."""
-        both = self.counts[1] > 0
-        return both, self.sums[:, both] / self.counts[:, both, None]
-
-    def missing(self) -> float:
-        """Return 1 - v / T, the share of members that were fitted to a row."""
-        return 1.0 - float(self.counts.sum(axis=0).mean()) / self.n_members
-
-
-def _out_of_bag(model: Any, rows: Any, in_bag: Bools, n_outputs: int) -> _Members:
-    """Return the predictions of each member for the rows that it was not fitted to."""
-    sums, counts = np.zeros((2, rows.shape[0], n_outputs)), np.zeros((2, rows.shape[0]))
+    The mean is zero where there is no such member.
+    """
+    sums, counts = np.zeros((rows.shape[0], n_outputs)), np.zeros(rows.shape[0])
     for number, mask in enumerate(in_bag):
         rest = np.flatnonzero(~mask)
         if len(rest):
-            half = (counts[0, rest] > counts[1, rest]).astype(np.intp)  # in turn
-            sums[half, rest] += member_values(model, number, rows[rest]).reshape(len(rest), -1)
-            counts[half, rest] += 1
-    return _Members(sums, counts, len(in_bag))
-
-
-def _error_ratio(members: _Members, target: Floats) -> float:
-    """Return sqrt(loss(T) / loss(v)) for the squared loss, between 0 and 1."""
-    both, halves = members.half_means()
-    loss = float(((members.means()[both] - target[both]) ** 2).sum())
-    half_loss = float(((halves - target[both]) ** 2).sum()) / 2.0
-    if loss <= 0.0:
-        return 1.0
-    return float(np.sqrt(np.clip(1.0 - members.missing() * (half_loss - loss) / loss, 0.0, 1.0)))
-
-
-def _corrected_codes(members: _Members, codes: Ints) -> Ints:
-    """Return predicted classes with as many errors corrected as all members would."""
-    means = members.means()
-    predicted = means.argmax(axis=1)
-    both, halves = members.half_means()
-    half_errors = float((halves.argmax(axis=2) != codes[both]).mean(axis=0).sum())
-    errors = float((predicted[both] != codes[both]).sum())
-    n_corrected = max(round(members.missing() * (half_errors - errors)), 0)
-    wrong = np.flatnonzero((predicted != codes) & (members.counts[0] > 0))
-    margins = means[wrong].max(axis=1) - means[wrong, codes[wrong]]
-    nearest = wrong[np.argsort(margins, kind="stable")[:n_corrected]]
-    predicted[nearest] = codes[nearest]
-    return predicted
+            sums[rest] += member_values(model, number, rows[rest]).reshape(len(rest), -1)
+            counts[rest] += 1
+    return sums / np.maximum(counts, 1.0)[:, None], counts
