@@ -48,7 +48,7 @@ from leavezero.leave_one_out._loo_method import (
 from leavezero.leave_one_out._newton import (
     MAX_EXCESS,
     NewtonStep,
-    WithConstant,
+    append_constant,
     leverage_reason,
     newton_step,
     rotate_to_square,
@@ -327,7 +327,7 @@ def _step(model: Any, data: TrainingData, used: Ints, scores: Floats) -> NewtonS
     l1, l2 = _penalties(model)
     weights, coef = data.weights, model.coef_[used]
     X, n_columns = data.X[:, used], len(used) + int(model.fit_intercept)
-    X = WithConstant(X, 1.0) if model.fit_intercept else X
+    X = append_constant(X) if model.fit_intercept else X
     if not n_columns:
         return NewtonStep(scores, np.zeros(len(scores)), 0.0)
     gradient, penalties, penalty_gradient = np.zeros((3, n_columns))

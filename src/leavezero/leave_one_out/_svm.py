@@ -42,7 +42,7 @@ from leavezero.leave_one_out._loo_method import (
 )
 from leavezero.leave_one_out._newton import (
     NewtonMethod,
-    WithConstant,
+    append_constant,
     convergence_reason,
     leverage_reason,
     newton_columns,
@@ -313,7 +313,7 @@ def _smoothed_changes(svm: BinarySVM, kernel: SVMKernel) -> Floats:
         return np.zeros(n_rows)
     density = np.exp(-0.5 * (svm.distances / width) ** 2).sum(axis=1)
     step = newton_step(
-        WithConstant(kernel.X[svm.rows], 1.0),
+        append_constant(kernel.X[svm.rows]),
         np.zeros(n_rows),
         -svm.dual_coef,
         svm.upper_bound * density / (np.sqrt(2.0 * np.pi) * width),
