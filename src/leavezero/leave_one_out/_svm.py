@@ -19,7 +19,6 @@ Gaussian kernel, and one Newton step gives the change.
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from copy import copy
 from dataclasses import dataclass, fields
 from itertools import combinations
 from typing import Any
@@ -116,6 +115,15 @@ class SVMKernel:
         blocks = np.split(rows, range(BLOCK, len(rows), BLOCK))
         return np.concatenate([np.diagonal(self.between(block, block)) for block in blocks])
 
+    def decision_values(self, support: Ints, dual_coef: Floats) -> Floats:
+        """Return kernel sums over support vectors for all rows, without intercept.
+
+        Products of blocks of the kernel take a fraction of the time of ``decision_function``.
+        """
+        n_rows = self.X.shape[0]
+        blocks = np.split(np.arange(n_rows), range(BLOCK, n_rows, BLOCK))
+        return np.concatenate([self.between(block, support) @ dual_coef for block in blocks])
+
 
 class _KernelSVMMethod(OneTargetMethod):
     """Base class of methods for kernel SVMs."""
@@ -147,8 +155,7 @@ class SVCMethod(_KernelSVMMethod):
             raise mismatch_error(model, "its support vectors have other classes in y")
         weights = data.weights * model.class_weight_[codes]
         coefs = pair_coefs(model)
-        by_pair = copy(model).set_params(decision_function_shape="ovo")
-        scores = by_pair.decision_function(data.X).reshape(len(codes), -1)
+        scores = kernel.decision_values(model.support_, coefs) + model.intercept_
         dual_coef = np.zeros((len(codes), coefs.shape[1]))
         dual_coef[model.support_] = coefs
         svms = list(_pairs(model, codes, weights, dual_coef, scores))
@@ -179,7 +186,8 @@ class SVRMethod(_KernelSVMMethod):
         targets, bounds = data.y, model.C * data.weights
         dual_coef = np.zeros(len(targets))
         dual_coef[model.support_] = to_dense(model.dual_coef_)[0]
-        scores = model.predict(data.X)
+        support_coef = dual_coef[model.support_]
+        scores = kernel.decision_values(model.support_, support_coef) + model.intercept_
         svm = _regression(model, dual_coef, bounds, targets - scores)
         if _is_too_large([svm]):
             return LOOPredictions("approximate", {}, unreliable=TOO_MANY)
