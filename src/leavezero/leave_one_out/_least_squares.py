@@ -179,8 +179,6 @@ def _decompose(X: Any, targets: Floats, weights: Floats, fit_intercept: bool) ->
     shares = weights / weights.sum() if fit_intercept else np.zeros(len(weights))
     centered = roots[:, None] * (targets - shares @ targets)
     rows = roots[:, None] * (X - shares @ X)
-    if X.shape[1] > X.shape[0]:  # the right singular vectors are not needed
-        rows = np.asarray(np.linalg.qr(rows.T, mode="r")).T
     left, values, _ = linalg.svd(rows, full_matrices=False)
     return _Decomposition(left, values, targets, centered, shares, roots)
 
