@@ -53,20 +53,13 @@ class NeighborsMethod(LeaveOneOutMethod):
         self, models: Sequence[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None
     ) -> list[LOOPredictions]:
         """Return the predictions of several models; k-NN models share one neighbor query."""
-        keys = [_search_key(model) for model in models]
-        graphs: dict[Any, Any] = {}
-        results = []
-        for model, key in zip(models, keys, strict=True):
-            if key is None:
-                results.append(self.predict(model, X, y, sample_weight))
-                continue
-            if key not in graphs:
-                _check_training_data(model, X, y, sample_weight)  # once: all have the same rows
-                pairs = zip(models, keys, strict=True)
-                largest = max(one.n_neighbors for one, other in pairs if other == key)
-                graphs[key] = _neighbor_graph(model, n_neighbors=largest)
-            results.append(_predict_from_graph(model, graphs[key], y))
-        return results
+        keys = {_search_key(model) for model in models}
+        if len(keys) > 1 or None in keys:
+            return super().predict_many(models, X, y, sample_weight)
+        _check_training_data(models[0], X, y, sample_weight)  # once: all have the same rows
+        largest = max(model.n_neighbors for model in models)
+        graph = _neighbor_graph(models[0], n_neighbors=largest)
+        return [_predict_from_graph(model, graph, y) for model in models]
 
     def _predict(
         self, model: Any, X: Table, y: AnyArray, sample_weight: Floats | None
