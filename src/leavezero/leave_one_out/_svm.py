@@ -406,25 +406,18 @@ class _Span:
         n_free, coefs = len(self.free_squares), self.svm.dual_coef
         rise, fall = self.svm.rise_limit[n_free:], self.svm.fall_limit[n_free:]
         relief = np.zeros(len(lost))
-        for part in self._blocks(lost):
-            rows = lost[part]
-            common, squares = (self._free_common if rows[0] < n_free else self._common)(rows)
-            coef = coefs[rows, None]
-            limits = np.where((common < 0.0) != (coef < 0.0), rise, fall)
-            squares = np.where(squares > JITTER * np.maximum(self.own, TINY), squares, np.inf)
-            reach = np.abs(common)
-            with np.errstate(invalid="ignore"):  # 0 / 0 of rows that never become free
-                reductions = (np.abs(coef) * reach - limits) * reach / squares
-            relief[part] = np.fmax.reduce(reductions, axis=1, initial=0.0)
+        is_free, size = lost < n_free, max(1, BLOCK_CELLS // max(1, len(self.own)))
+        for which, commons in ((is_free, self._free_common), (~is_free, self._common)):
+            for part in np.split(np.flatnonzero(which), range(size, int(which.sum()), size)):
+                common, squares = commons(lost[part])
+                coef = coefs[lost[part], None]
+                limits = np.where((common < 0.0) != (coef < 0.0), rise, fall)
+                squares = np.where(squares > JITTER * np.maximum(self.own, TINY), squares, np.inf)
+                reach = np.abs(common)
+                with np.errstate(invalid="ignore"):  # 0 / 0 of rows that never become free
+                    reductions = (np.abs(coef) * reach - limits) * reach / squares
+                relief[part] = np.fmax.reduce(reductions, axis=1, initial=0.0)
         return relief
-
-    def _blocks(self, lost: Ints) -> Iterator[slice]:
-        """Yield slices of bounded size, either of free rows or of others."""
-        n_free = int(np.searchsorted(lost, len(self.free_squares)))
-        size = max(1, BLOCK_CELLS // max(1, len(self.own)))
-        for first, last in ((0, n_free), (n_free, len(lost))):
-            for start in range(first, last, size):
-                yield slice(start, min(start + size, last))
 
     def _free_common(self, rows: Ints) -> tuple[Floats, Floats]:
         """Return k_pq and S_q^2 without p in the span, for free vectors p."""
