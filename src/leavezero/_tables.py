@@ -1,6 +1,6 @@
 """Tables of any container: rows, encoding as numeric arrays, and features for auxiliary models."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -142,15 +142,10 @@ class TableCodec:
 
     @classmethod
     def _of(cls, X: Table, integer_floats: bool) -> "TableCodec":
-        if is_pandas(X):
-            columns = tuple(_read_pandas(X.iloc[:, i], integer_floats) for i in range(X.shape[1]))
-            return cls("pandas", columns, X.iloc[:0])
-        if is_polars(X):
-            columns = tuple(_read_polars(X[name], integer_floats) for name in X.columns)
-            return cls("polars", columns, X.clear())
-        if not sparse.issparse(X) and X.dtype.kind == "O":
-            columns = tuple(_read_objects(X[:, i], integer_floats) for i in range(X.shape[1]))
-            return cls("objects", columns)
+        if is_pandas(X) or is_polars(X) or (not sparse.issparse(X) and X.dtype.kind == "O"):
+            columns = tuple(_read_column(column, integer_floats) for column in _split_columns(X))
+            container = "pandas" if is_pandas(X) else "polars" if is_polars(X) else "objects"
+            return cls(container, columns, None if container == "objects" else X[:0])
         integer = X.dtype.kind in "iub"
         if sparse.issparse(X):
             column = Column(ColumnKind.INTEGER if integer else ColumnKind.NUMBER, X.dtype)
@@ -183,15 +178,10 @@ class TableCodec:
 
     def encode(self, X: Table) -> Any:
         """Return a table of this format as an array, or as a sparse matrix if X is one."""
-        if self.container == "pandas":
-            cells = [_encode_pandas(X.iloc[:, i], c) for i, c in enumerate(self.columns)]
-        elif self.container == "polars":
-            cells = [_encode_polars(X[n], c) for n, c in zip(X.columns, self.columns, strict=True)]
-        elif self.container == "objects":
-            cells = [_encode_objects(X[:, i], c) for i, c in enumerate(self.columns)]
-        else:
+        if self.container in ("array", "sparse"):
             return X.astype(np.float64, copy=False)
-        return np.column_stack(cells)
+        pairs = zip(_split_columns(X), self.columns, strict=True)
+        return np.column_stack([_encode_column(cells, column) for cells, column in pairs])
 
     def decode(self, numbers: Any, rng: np.random.Generator | None) -> Table:
         """Return numbers as a table of this format.
@@ -274,25 +264,79 @@ def _clip(numbers: Floats, dtype: Any) -> Floats:
     return np.clip(numbers, float(info.min), high)
 
 
-def _read_pandas(series: Any, integer_floats: bool) -> Column:
-    dtype, kind = series.dtype, series.dtype.kind
-    if kind in "mM":
-        return Column(ColumnKind.TIME, dtype)
-    if kind in "fiu":
-        numbers = series.to_numpy(dtype=np.float64, na_value=np.nan)
-        return _read_numbers(numbers, dtype, kind != "f", integer_floats)
-    return Column(ColumnKind.CATEGORY, dtype, _sorted_values(series.dropna().unique().tolist()))
+def _split_columns(X: Table) -> list[Any]:
+    """Return the columns of a frame as series, or those of an array of objects as arrays."""
+    if is_pandas(X):
+        return [X.iloc[:, i] for i in range(X.shape[1])]
+    return X.get_columns() if is_polars(X) else list(X.T)
 
 
-def _encode_pandas(series: Any, column: Column) -> Floats:
-    missing = series.isna().to_numpy()
-    if column.kind is ColumnKind.CATEGORY:
-        return _positions(series.tolist(), missing, column)
-    if column.kind is ColumnKind.TIME:  # the base of a dtype has no time zone
-        numbers = series.to_numpy(dtype=column.dtype.base).view(np.int64).astype(np.float64)
-    else:
-        numbers = series.to_numpy(dtype=np.float64, na_value=np.nan)
-    return np.where(missing, np.nan, numbers)
+def _read_column(cells: Any, integer_floats: bool) -> Column:
+    kind, dtype = _column_kind(cells), cells.dtype
+    if kind is ColumnKind.TIME:
+        return Column(kind, dtype)
+    if kind is ColumnKind.CATEGORY:
+        present = [cell for cell, absent in _values(cells) if not absent]
+        return Column(kind, dtype, _sorted_values(present))
+    return _read_numbers(_floats(cells, kind), dtype, kind is ColumnKind.INTEGER, integer_floats)
+
+
+def _encode_column(cells: Any, column: Column) -> Floats:
+    if column.values is None or column.kind is not ColumnKind.CATEGORY:
+        return _floats(cells, column.kind)
+    position = {value: float(i) for i, value in enumerate(column.values)}
+    return np.array([np.nan if absent else position[cell] for cell, absent in _values(cells)])
+
+
+def _column_kind(cells: Any) -> ColumnKind:
+    """Return the kind of a column, by its dtype or, for an array of objects, by its values."""
+    if is_polars(cells):
+        if cells.dtype.is_temporal():
+            return ColumnKind.TIME
+        if not cells.dtype.is_numeric():
+            return ColumnKind.CATEGORY
+        return ColumnKind.NUMBER if cells.dtype.is_float() else ColumnKind.INTEGER
+    kinds = {"f": ColumnKind.NUMBER, "i": ColumnKind.INTEGER, "u": ColumnKind.INTEGER}
+    kinds |= dict.fromkeys("mM", ColumnKind.TIME)
+    if is_pandas(cells):
+        return kinds.get(cells.dtype.kind, ColumnKind.CATEGORY)
+    present = cells[~_is_missing(cells)]
+    try:
+        present.astype(np.float64)
+    except (OverflowError, TypeError, ValueError):
+        return ColumnKind.CATEGORY
+    is_integer = all(isinstance(cell, Integral) for cell in present)
+    return ColumnKind.INTEGER if is_integer else ColumnKind.NUMBER
+
+
+def _floats(cells: Any, kind: ColumnKind) -> Floats:
+    """Return numbers, and times as their number of ticks; missing values are NaN."""
+    if is_polars(cells):
+        import polars as pl  # installed, since X was a frame
+
+        numbers = cells.to_physical() if kind is ColumnKind.TIME else cells
+        return np.asarray(numbers.cast(pl.Float64).fill_null(np.nan).to_numpy())
+    missing = _is_missing(cells)
+    if kind is ColumnKind.TIME:  # the base of a dtype has no time zone
+        ticks = cells.to_numpy(dtype=cells.dtype.base).view(np.int64)
+        return np.where(missing, np.nan, ticks.astype(np.float64))
+    if is_pandas(cells):
+        return np.asarray(cells.to_numpy(dtype=np.float64, na_value=np.nan))
+    return np.where(missing, np.nan, cells).astype(np.float64)
+
+
+def _values(cells: Any) -> Iterator[tuple[Any, bool]]:
+    """Return each value of a column, and whether it is missing."""
+    values = cells.to_list() if is_polars(cells) else cells.tolist()
+    return zip(values, _is_missing(cells), strict=True)
+
+
+def _is_missing(cells: Any) -> Bools:
+    if is_polars(cells):
+        return np.asarray(cells.is_null().to_numpy())
+    if is_pandas(cells):
+        return np.asarray(cells.isna().to_numpy())
+    return np.array([cell is None or cell != cell for cell in cells], dtype=bool)
 
 
 def _decode_pandas(numbers: Floats, column: Column) -> Any:
@@ -312,29 +356,6 @@ def _decode_pandas(numbers: Floats, column: Column) -> Any:
     return pd.Series(numbers).astype(column.dtype)
 
 
-def _read_polars(series: Any, integer_floats: bool) -> Column:
-    dtype = series.dtype
-    if dtype.is_numeric():
-        numbers = _polars_floats(series)
-        return _read_numbers(numbers, dtype, not dtype.is_float(), integer_floats)
-    if dtype.is_temporal():
-        return Column(ColumnKind.TIME, dtype)
-    values = _sorted_values(series.drop_nulls().unique().to_list())
-    return Column(ColumnKind.CATEGORY, dtype, values)
-
-
-def _encode_polars(series: Any, column: Column) -> Floats:
-    if column.kind is ColumnKind.CATEGORY:
-        return _positions(series.to_list(), series.is_null().to_numpy(), column)
-    return _polars_floats(series.to_physical() if column.kind is ColumnKind.TIME else series)
-
-
-def _polars_floats(series: Any) -> Floats:
-    import polars as pl  # installed, since X was a frame
-
-    return np.asarray(series.cast(pl.Float64).fill_null(np.nan).to_numpy())
-
-
 def _decode_polars(name: str, numbers: Floats, column: Column) -> Any:
     import polars as pl  # installed, since X was a frame
 
@@ -351,23 +372,6 @@ def _decode_polars(name: str, numbers: Floats, column: Column) -> Any:
     return series.to_frame().select(kept)[name]
 
 
-def _read_objects(column: AnyArray, integer_floats: bool) -> Column:
-    missing = _is_missing(column)
-    try:
-        numbers = column[~missing].astype(np.float64)
-    except (OverflowError, TypeError, ValueError):
-        return Column(ColumnKind.CATEGORY, object, _sorted_values(column[~missing].tolist()))
-    is_integer = all(isinstance(cell, Integral) for cell in column[~missing])
-    return _read_numbers(numbers, object, is_integer, integer_floats)
-
-
-def _encode_objects(cells: AnyArray, column: Column) -> Floats:
-    missing = _is_missing(cells)
-    if column.kind is ColumnKind.CATEGORY:
-        return _positions(cells.tolist(), missing, column)
-    return np.where(missing, np.nan, cells).astype(np.float64)
-
-
 def _decode_objects(numbers: Floats, column: Column) -> AnyArray:
     if column.kind is ColumnKind.CATEGORY:
         return _values_at(numbers, np.isnan(numbers), column, absent=np.nan)
@@ -375,10 +379,6 @@ def _decode_objects(numbers: Floats, column: Column) -> AnyArray:
     if column.kind is ColumnKind.INTEGER:
         cells[~np.isnan(numbers)] = [int(number) for number in numbers[~np.isnan(numbers)]]
     return cells
-
-
-def _is_missing(cells: AnyArray) -> Bools:
-    return np.array([cell is None or cell != cell for cell in cells], dtype=bool)
 
 
 def _sorted_values(values: list[Any]) -> AnyArray:
@@ -390,14 +390,6 @@ def _sorted_values(values: list[Any]) -> AnyArray:
     except TypeError:  # values of types that cannot be compared
         array[:] = sorted(values, key=lambda value: (type(value).__name__, repr(value)))
     return array
-
-
-def _positions(cells: list[Any], missing: Bools, column: Column) -> Floats:
-    """Return the position of each cell among the column's values."""
-    assert column.values is not None
-    position = {value: float(i) for i, value in enumerate(column.values)}
-    pairs = zip(cells, missing, strict=True)
-    return np.array([np.nan if absent else position[cell] for cell, absent in pairs])
 
 
 def _values_at(numbers: Floats, missing: Bools, column: Column, absent: Any) -> AnyArray:

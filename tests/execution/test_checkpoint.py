@@ -81,9 +81,8 @@ def test_results_come_back_bit_for_bit(result):
 @pytest.mark.parametrize(
     ("result", "message"),
     [
-        (np.array([object()]), "cannot store arrays of objects"),
-        ({3: 1.0}, "requires names that are strings, got 3"),
-        (object(), "cannot store values of type object"),
+        (np.array([object()]), "cannot store a value of type array of objects"),
+        (object(), "cannot store a value of type object"),
     ],
 )
 def test_results_that_would_need_pickle_raise(path, result, message):
@@ -216,7 +215,7 @@ def test_damaged_tables_raise(path, statement):
         read(path)
 
 
-@pytest.mark.parametrize("body", [b'{"array": 0}', b"[", b'{"dict": 1}', b"[" * 10**5, b"\xff"])
+@pytest.mark.parametrize("body", [b'{"numpy array": 0}', b"[", b"[" * 10**5, b"\xff"])
 def test_results_with_a_digest_but_without_sense_are_dropped(path, body, monkeypatch):
     with opened(path) as checkpoint:
         monkeypatch.setattr(_checkpoint, "_encode", lambda result: (body, zlib.compress(b"")))

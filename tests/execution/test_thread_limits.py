@@ -58,7 +58,7 @@ def test_searches_restore_threads_and_random_state(backend, rng):
     with threadpool_limits(2), parallel_config(backend=backend):
         expected = thread_numbers(None, None)
         search.fit(X, X[:, 0])
-        searches = [delayed(search.set_params(n_jobs=1).fit)(X, X[:, 0]) for _ in range(6)]
+        searches = [delayed(search.set_params(n_jobs=1).fit)(X, X[:, 0]) for _ in range(2)]
         Parallel(2, backend="threading")(searches)
         assert thread_numbers(None, None) == expected == {2}
     assert np.random.get_state()[1].tolist() == before  # noqa: NPY002

@@ -13,7 +13,7 @@ from sklearn.model_selection import LeaveOneOut, cross_val_predict
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR
 
-from leavezero.leave_one_out import _svm, find_leave_one_out, leave_one_out_predict
+from leavezero.leave_one_out import _svm, find_leave_one_out
 from leavezero.leave_one_out._svm import BinarySVM, SVMKernel
 from leavezero.testing._leave_one_out import refit_predictions
 
@@ -216,26 +216,7 @@ def svm_span(n_free, kernel):
         np.arange(n_rows), ones, np.arange(n_rows) < n_free, ones, ones, ones, ones, ones[:, None]
     )
     model = SVC(kernel="precomputed")
-    return _svm._Span.from_svm(svm, SVMKernel(model, kernel, None, np.arange(n_rows)))
-
-
-def test_single_precision_changes_values_less_than_the_solver(monkeypatch):
-    X, y = make_classification(700, 20, flip_y=0.2, random_state=0)
-    model = SVC(C=100.0, gamma=0.3).fit(X, y)
-    assert np.sum(np.abs(model.dual_coef_) < model.C) >= _svm.MIN_SINGLE
-    single = leave_one_out_predict(model, X, y, method="decision_function")
-    monkeypatch.setattr(_svm, "MIN_SINGLE", len(X) + 1)
-    double = leave_one_out_predict(model, X, y, method="decision_function")
-    assert 0.0 < np.abs(single - double).max() < model.tol
-
-
-def test_a_kernel_in_blocks_gives_the_same_values(monkeypatch):
-    X, y = make_classification(300, 5, flip_y=0.1, random_state=0)
-    model = SVC().fit(X, y)
-    expected = leave_one_out_predict(model, X, y, method="decision_function")
-    monkeypatch.setattr(_svm, "MAX_CELLS", 300 * len(model.support_))
-    found = leave_one_out_predict(model, X, y, method="decision_function")
-    np.testing.assert_allclose(found, expected, atol=1e-8)
+    return _svm._Span.from_svm(svm, SVMKernel(model, kernel, None))
 
 
 @settings(max_examples=25)

@@ -20,10 +20,11 @@ from leavezero._typing import AnyArray
 from leavezero._warnings import warn_caller
 
 APPLICATION_ID = 0x4C5A4350  # "LZCP" in the header of the file
-FORMAT = 1
+FORMAT = 2
 BUSY_SECONDS = 1.0  # to wait for a process that is about to close the file
 LARGEST_ARRAYS = 2**32  # bytes of one result
 _DIGEST_LENGTH = 64
+_ARRAY = "numpy array"  # key of the number of an array in the JSON of a result
 _TABLES = (
     "CREATE TABLE identity (name BLOB, value BLOB, digest BLOB)",
     "CREATE TABLE results (id INTEGER PRIMARY KEY, key BLOB, body BLOB, arrays BLOB, digest BLOB)",
@@ -269,7 +270,19 @@ def _encode(result: Any) -> tuple[bytes, bytes]:
     Not as an npz file: an interrupt inside of ``ZipFile.__del__`` or ``close`` would be lost.
     """
     arrays: list[AnyArray] = []
-    body = json.dumps(_to_json(result, arrays)).encode()
+
+    def to_json(value: Any) -> Any:
+        if isinstance(value, np.generic):
+            return value.item()
+        if isinstance(value, Mapping):
+            return dict(value)
+        if not isinstance(value, np.ndarray) or value.dtype.hasobject:
+            kind = "array of objects" if isinstance(value, np.ndarray) else type(value).__name__
+            raise TypeError(f"A checkpoint cannot store a value of type {kind}.")
+        arrays.append(value)
+        return {_ARRAY: len(arrays) - 1}
+
+    body = json.dumps(result, default=to_json).encode()
     file = io.BytesIO()
     for array in arrays:
         np.save(file, array, allow_pickle=False)
@@ -281,37 +294,9 @@ def _decode(body: bytes, content: bytes) -> Any:
     file, arrays = io.BytesIO(unpacked), []
     while file.tell() < len(unpacked):
         arrays.append(np.load(file, allow_pickle=False))
-    return _from_json(json.loads(body), arrays)
-
-
-def _to_json(value: Any, arrays: list[AnyArray]) -> Any:
-    """Return a JSON value; dictionaries become pairs, so that an array can be a dictionary."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, np.ndarray):
-        if value.dtype.hasobject:
-            raise TypeError("A checkpoint cannot store arrays of objects.")
-        arrays.append(value)
-        return {"array": len(arrays) - 1}
-    if isinstance(value, Mapping):
-        if wrong := [key for key in value if not isinstance(key, str)]:
-            raise TypeError(f"A checkpoint requires names that are strings, got {wrong[0]!r}.")
-        return {"dict": [[key, _to_json(item, arrays)] for key, item in value.items()]}
-    if isinstance(value, list | tuple):
-        return [_to_json(item, arrays) for item in value]
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    raise TypeError(f"A checkpoint cannot store values of type {type(value).__name__}.")
-
-
-def _from_json(value: Any, arrays: list[AnyArray]) -> Any:
-    if isinstance(value, list):
-        return [_from_json(item, arrays) for item in value]
-    if not isinstance(value, dict):
-        return value
-    if "array" in value:
-        return arrays[value["array"]]
-    return {key: _from_json(item, arrays) for key, item in value["dict"]}
+    return json.loads(
+        body, object_hook=lambda found: arrays[found[_ARRAY]] if _ARRAY in found else found
+    )
 
 
 @contextmanager

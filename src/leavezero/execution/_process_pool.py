@@ -210,10 +210,11 @@ class WorkerPool:
         mark = f"{os.environ.get(MARK, '')}/{uuid.uuid4().hex}"  # a worker may have a pool, too
         ours, theirs = Pipe()
         path = [entry for entry in sys.path if isinstance(entry, str)]
+        is_measured = self._limits.memory_limit is not None
         code = (
             f"import sys; sys.path[:] = {path!r}; "
             "from leavezero.execution._process_pool import serve; "
-            f"serve({theirs.fileno()})"
+            f"serve({theirs.fileno()}, {self._pid}, {mark!r}, {self._folder!r}, {is_measured})"
         )
         with theirs:
             process = subprocess.Popen(
@@ -226,9 +227,6 @@ class WorkerPool:
                 **_popen_options(theirs.fileno()),
             )
         self._workers.append(_Worker(process, ours, mark, time.monotonic()))
-        with suppress(OSError):  # it has died, which the next look at it shows
-            is_measured = self._limits.memory_limit is not None
-            ours.send(_Setup(self._pid, mark, self._folder, is_measured))
 
     def _thread_numbers(self) -> dict[str, str]:
         """Return joblib's limits of inner threads: the cores divided by the workers."""
@@ -432,61 +430,51 @@ def dumps(content: Any, buffer_callback: Any = None) -> bytes:
     return cloudpickle.dumps(content, pickle.HIGHEST_PROTOCOL, buffer_callback=buffer_callback)
 
 
-@dataclass(frozen=True)
-class _Setup:
-    """What a worker process needs to know before its first task."""
-
-    parent: int
-    mark: str
-    folder: str
-    is_measured: bool
-
-    def end(self) -> None:
-        """Remove what the main process would have removed, and end this process."""
-        shutil.rmtree(self.folder, ignore_errors=True)
-        _kill_tree(os.getpid(), self.mark, spared=os.getpid())
-        os._exit(1)
-
-
-def serve(handle: int) -> None:
+def serve(handle: int, parent: int, mark: str, folder: str, is_measured: bool) -> None:
     """Run tasks in a worker process until it is killed, or the main process has ended."""
-    connection = Connection(handle)
-    try:
-        setup = connection.recv()
-    except (EOFError, OSError):
-        return
-    pid = os.getpid()
+    connection, pid = Connection(handle), os.getpid()
     running: list[bytes] = []  # the message of the task that runs
-    threading.Thread(target=_watch, args=(setup, connection, running), daemon=True).start()
+
+    def watch() -> None:
+        _wait_for_end(parent, connection, running)
+        _end_worker(mark, folder)
+
+    threading.Thread(target=watch, daemon=True).start()
     with suppress(EOFError, OSError):
         connection.send((READY, 0))
         while True:
             running.append(connection.recv_bytes())
-            kind, seconds, content = _run(connection, running[0], setup)
+            kind, seconds, content = _run(connection, running[0], is_measured)
             running.clear()
             if os.getpid() != pid:  # a fork that a task has made
                 os._exit(0)
             connection.send((kind, seconds))
             connection.send_bytes(content)
-    setup.end()
+    _end_worker(mark, folder)
 
 
-def _watch(setup: _Setup, connection: "Connection[Any, Any]", running: list[bytes]) -> None:
-    """End this process if the main process ends while a task is running."""
-    while sys.platform == "win32" or os.getppid() == setup.parent:
+def _end_worker(mark: str, folder: str) -> None:
+    """Remove what the main process would have removed, and end this process."""
+    shutil.rmtree(folder, ignore_errors=True)
+    _kill_tree(os.getpid(), mark, spared=os.getpid())
+    os._exit(1)
+
+
+def _wait_for_end(parent: int, connection: "Connection[Any, Any]", running: list[bytes]) -> None:
+    """Wait until the main process ends, which is noticed while a task is running."""
+    while sys.platform == "win32" or os.getppid() == parent:
         time.sleep(0.5)
         before = running[:]
         try:
             # During a task no message is expected: the connection is closed.
             if before and connection.poll() and running and running[0] is before[0]:
-                break
+                return
         except OSError:
-            break
-    setup.end()
+            return
 
 
 def _run(
-    connection: "Connection[Any, Any]", message: bytes, setup: _Setup
+    connection: "Connection[Any, Any]", message: bytes, is_measured: bool
 ) -> tuple[int, float, bytes]:
     """Run one task; return the kind of the reply, the seconds that it took, and its content.
 
@@ -499,7 +487,7 @@ def _run(
             function, shared, config, filters = read_shared(file, spans)
     except Exception:  # unpickling runs any code
         return FAILED, 0.0, f"A worker cannot read its task.\n{traceback.format_exc()}".encode()
-    connection.send((BEGUN, memory_in_use(os.getpid()) if setup.is_measured else 0))
+    connection.send((BEGUN, memory_in_use(os.getpid()) if is_measured else 0))
     start = time.monotonic()
     try:
         with config_context(**config), warnings.catch_warnings():

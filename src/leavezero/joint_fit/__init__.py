@@ -10,14 +10,15 @@ from leavezero.joint_fit._shared_kernel import (
     svm_gamma,
     svm_labels,
 )
-from leavezero.joint_fit._shared_neighbors import builds_same_index
+from leavezero.joint_fit._shared_neighbors import SharedNeighbors, graph_model
 
 __all__ = [
     "FORESTS",
     "JointFit",
     "JointlyFitted",
-    "builds_same_index",
+    "SharedNeighbors",
     "find_joint_fit",
+    "graph_model",
     "member_values",
     "pair_coefs",
     "params_key",

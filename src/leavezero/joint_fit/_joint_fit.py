@@ -1,5 +1,6 @@
 """The interface of joint fits, and the helpers that its implementations share."""
 
+import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,8 @@ BLOCK_CELLS = 2**23  # float64 values of a block of rows: 64 MiB
 # so that distances are rounded as in one call with all rows.
 BLOCK_STEP = 256
 Predictions = Sequence[AnyArray | None]  # one per model
+
+_log = logging.getLogger("leavezero")
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,20 +42,18 @@ class JointFit(ABC):
 
     name: str = "unnamed"
     estimator_types: tuple[type, ...] = ()
-    estimator_names: tuple[str, ...] = ()  # of classes in packages that are not imported here
     along: str = ""  # parameter in which jointly fitted estimators differ, if it is one number
     max_candidates: int = 64  # models that are in memory, and in one task, at the same time
 
     def handles(self, estimator: Any) -> bool:
         """Return True if the type of an estimator, not that of a base class, is listed."""
-        kind = type(estimator)
-        return kind in self.estimator_types or kind.__name__ in self.estimator_names
+        return type(estimator) in self.estimator_types
 
     @abstractmethod
     def key(self, estimator: Any) -> Hashable | None:
         """Return a key; unfitted estimators with equal keys are fitted jointly.
 
-        None if the estimator's parameters do not allow it. The estimator is of a listed type.
+        None if the estimator's parameters do not allow it. The estimator is one that is handled.
         """
 
     def order(self, estimator: Any) -> Any:
@@ -100,7 +101,8 @@ def value_digest(value: Any) -> str | None:
     """Return a digest of anything that can be pickled; None for the rest."""
     try:
         return str(joblib.hash(value))
-    except Exception:  # pickle raises anything
+    except Exception:  # pickling runs any code
+        _log.debug("%r has no digest.", type(value), exc_info=True)
         return None
 
 

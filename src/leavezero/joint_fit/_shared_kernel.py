@@ -75,15 +75,11 @@ class SharedKernel(JointFit):
             # Distances do not depend on the origin, and keep their digits near it.
             shift = vectors.mean(axis=0)
             vectors = vectors - shift
-        weights = np.asarray(vectors.T @ coefs) if kernel == "linear" else None
 
         def predict_block(block: Table) -> list[AnyArray]:
             rows = check_array(block, accept_sparse="csr", dtype=np.float64)
-            if weights is not None:
-                scores = rows @ weights
-            else:
-                rows = rows if sparse_rows else rows - shift
-                scores = pairwise_kernels(rows, vectors, metric=kernel, **params) @ coefs
+            rows = rows if sparse_rows else rows - shift
+            scores = pairwise_kernels(rows, vectors, metric=kernel, **params) @ coefs
             parts = np.split(scores + intercepts, ends, axis=1)
             if not classifier:
                 return [part[:, 0].copy() for part in parts]

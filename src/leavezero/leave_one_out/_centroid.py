@@ -1,6 +1,6 @@
 """Leave-one-out of the nearest centroid classifier."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -30,58 +30,34 @@ class NearestCentroidMethod(OneTargetMethod):
         return None
 
     def _predict_rows(self, model: Any, data: TrainingData) -> LOOPredictions:
-        rows = to_dense(data.X)  # as the fit itself does
-        origin = rows.mean(axis=0)  # sums of squares stay small
-        moments = _class_moments(rows - origin, data.y, len(model.classes_))
-        spread = moments.spread()
+        rows, codes = to_dense(data.X), data.y  # dense, as in the fit itself
+        origin = rows.mean(axis=0)
+        rows = rows - origin  # sums of squares stay small
+        n_rows, n_classes = len(rows), len(model.classes_)
+        counts = np.bincount(codes, minlength=n_classes)
+        means = np.array([rows[codes == code].mean(axis=0) for code in range(n_classes)])
+        squares = ((rows - means[codes]) ** 2).sum(axis=0)
+        spread = np.sqrt(squares / (n_rows - n_classes))  # within the classes
         check_statistic(model, "within_class_std_dev_", spread)
-        variances = 1.0 / moments.counts - 1.0 / len(rows)
-        centroids = _shrink(model, moments.means, 0.0 * origin, variances, spread)
+        centroids = _shrink(model, means, 0.0 * origin, 1.0 / counts - 1.0 / n_rows, spread)
         check_statistic(model, "centroids_", centroids + origin)
-        return _loo_predictions(model, moments)
+        return _loo_predictions(model, rows, codes, counts, means)
 
 
-@dataclass(frozen=True, eq=False)
-class _Moments:
-    """Moments by class."""
-
-    rows: Floats
-    codes: Ints
-    counts: Ints
-    means: Floats
-    squares: Floats  # sums about the means
-
-    def spread(self) -> Floats:
-        """Return the standard deviation of each column within the classes."""
-        return np.sqrt(self.squares.sum(axis=0) / (len(self.rows) - len(self.counts)))
-
-    def own(self) -> tuple[Floats, Floats]:
-        """Return the mean of each row's class without the row, and the spread without it."""
-        count = self.counts[self.codes][:, None]
-        rest = np.maximum(count - 1, 1)
-        deviations = self.rows - self.means[self.codes]
-        all_squares = self.squares.sum(axis=0)
-        total = np.maximum(all_squares - deviations**2 * count / rest, 0.0)
-        total = np.where(total < 1e-12 * all_squares, 0.0, total)  # only rounding errors
-        divisor = len(self.rows) - 1 - (len(self.counts) - singletons(self.codes))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return self.means[self.codes] - deviations / rest, np.sqrt(total / divisor[:, None])
-
-
-def _class_moments(rows: Floats, codes: Ints, n_classes: int) -> _Moments:
-    parts = [rows[codes == code] for code in range(n_classes)]
-    means = np.array([part.mean(axis=0) for part in parts])
-    squares = np.array(
-        [((part - mean) ** 2).sum(axis=0) for part, mean in zip(parts, means, strict=True)]
-    )
-    return _Moments(rows, codes, np.bincount(codes, minlength=n_classes), means, squares)
-
-
-def _loo_predictions(model: Any, moments: _Moments) -> LOOPredictions:
-    rows, codes, n_classes = moments.rows, moments.codes, len(moments.counts)
-    n_rest = len(rows) - 1
+def _loo_predictions(
+    model: Any, rows: Floats, codes: Ints, counts: Ints, means: Floats
+) -> LOOPredictions:
+    """Return predictions for rows with mean zero, from counts and means of the classes."""
+    n_rest, n_classes = len(rows) - 1, len(counts)
     vanished = singletons(codes)
-    own_means, spread = moments.own()
+    # Without a row, the mean of its class moves and the sum of squares about the means falls.
+    count, deviations = counts[codes][:, None], rows - means[codes]
+    rest, squares = np.maximum(count - 1, 1), (deviations**2).sum(axis=0)
+    own_means = means[codes] - deviations / rest
+    left = np.maximum(squares - deviations**2 * count / rest, 0.0)
+    left = np.where(left < 1e-12 * squares, 0.0, left)  # only rounding errors
+    with np.errstate(divide="ignore", invalid="ignore"):
+        spread = np.sqrt(left / (n_rest - n_classes + vanished)[:, None])
     units = np.where(spread == 0, 1.0, spread)
     priors, uniform = _loo_priors(model, codes, vanished)
     with np.errstate(divide="ignore"):
@@ -89,8 +65,8 @@ def _loo_predictions(model: Any, moments: _Moments) -> LOOPredictions:
     distances = np.empty(scores.shape)
     for code in range(n_classes):
         own = codes == code
-        centroids = np.where(own[:, None], own_means, moments.means[code])
-        variances = 1.0 / np.maximum(moments.counts[code] - own, 1) - 1.0 / n_rest
+        centroids = np.where(own[:, None], own_means, means[code])
+        variances = 1.0 / np.maximum(counts[code] - own, 1) - 1.0 / n_rest
         # All rows have mean zero; without x it is -x / n_rest.
         centroids = _shrink(model, centroids, -rows / n_rest, variances, spread)
         distances[:, code] = np.linalg.norm(rows - centroids, axis=1)

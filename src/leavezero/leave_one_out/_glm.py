@@ -102,8 +102,7 @@ def _multinomial_step(
     of classes by classes with A_km = x' (H^-1)_km x.
     """
     X, coef, penalties = newton_columns(model, to_dense(X), model.coef_, _strength(model))
-    X, n_classes = X[:], len(coef)
-    scores = X @ coef.T
+    n_classes, scores = len(coef), X @ coef.T
     probabilities = softmax(scores, axis=1)
     slopes = (probabilities - np.eye(n_classes)[codes]) * weights[:, None]
     gradient = slopes.T @ X + penalties * coef

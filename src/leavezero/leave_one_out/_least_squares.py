@@ -48,7 +48,7 @@ from leavezero.leave_one_out._loo_method import (
 from leavezero.leave_one_out._newton import (
     MAX_EXCESS,
     NewtonStep,
-    WithConstant,
+    append_constant,
     leverage_reason,
     newton_step,
     rotate_to_square,
@@ -179,8 +179,6 @@ def _decompose(X: Any, targets: Floats, weights: Floats, fit_intercept: bool) ->
     shares = weights / weights.sum() if fit_intercept else np.zeros(len(weights))
     centered = roots[:, None] * (targets - shares @ targets)
     rows = roots[:, None] * (X - shares @ X)
-    if X.shape[1] > X.shape[0]:  # the right singular vectors are not needed
-        rows = np.asarray(np.linalg.qr(rows.T, mode="r")).T
     left, values, _ = linalg.svd(rows, full_matrices=False)
     return _Decomposition(left, values, targets, centered, shares, roots)
 
@@ -327,7 +325,7 @@ def _step(model: Any, data: TrainingData, used: Ints, scores: Floats) -> NewtonS
     l1, l2 = _penalties(model)
     weights, coef = data.weights, model.coef_[used]
     X, n_columns = data.X[:, used], len(used) + int(model.fit_intercept)
-    X = WithConstant(X, 1.0) if model.fit_intercept else X
+    X = append_constant(X) if model.fit_intercept else X
     if not n_columns:
         return NewtonStep(scores, np.zeros(len(scores)), 0.0)
     gradient, penalties, penalty_gradient = np.zeros((3, n_columns))

@@ -184,31 +184,30 @@ def _bernoulli(counts: _Counts, alpha: Floats, model: Any) -> Floats:
     present, absent = counts.by_feature + alpha, total - counts.by_feature - alpha
     scores = np.asarray(counts.X @ (np.log(present) - np.log(absent)).T)
     scores += (np.log(absent) - np.log(total)).sum(axis=1)
-    # Rows of one class and weight share the terms of features that they do not have.
-    pairs = np.column_stack([counts.codes, counts.weights])
-    kinds, kind = np.unique(pairs, axis=0, return_inverse=True)
-    for number, (code, weight) in enumerate(kinds):
-        members = np.flatnonzero(kind.reshape(-1) == number)
-        scores[members, int(code)] = _bernoulli_own(counts, members, int(code), weight, alpha)
+    # The own class without the row. Rows of one class and weight share the terms of features that
+    # they do not have: all terms are summed once, and those of their features are replaced.
+    codes, values, columns = counts.codes, counts.X.data, counts.X.indices
+    rest = subtract(counts.by_class[codes], counts.weights)
+    kinds = np.column_stack([codes, counts.weights])
+    _, first, kind = np.unique(kinds, axis=0, return_index=True, return_inverse=True)
+    shared = [
+        _log_positive(rest[row] + alpha - counts.by_feature[codes[row]]).sum()
+        - np.log(rest[row] + 2 * alpha).sum()
+        for row in first
+    ]
+    before, others = counts.by_feature[codes[counts.owner], columns], rest[counts.owner]
+    left = subtract(before, counts.removed)
+    terms = values * np.log(left + alpha[columns])
+    terms += (1 - values) * np.log(np.maximum(others - left, 0.0) + alpha[columns])
+    terms -= _log_positive(others + alpha[columns] - before)
+    own_scores = counts.row_sums(terms) + np.array(shared)[kind.reshape(-1)]
+    scores[np.arange(len(scores)), codes] = own_scores
     return scores
 
 
-def _bernoulli_own(
-    counts: _Counts, members: Ints, code: int, weight: float, alpha: Floats
-) -> Floats:
-    """Return the scores of rows of one class and weight in their class without each."""
-    X = counts.X[members]
-    values, columns = X.data, X.indices
-    rest = subtract(counts.by_class[code], np.asarray(weight))
-    before = counts.by_feature[code]
-    absent = rest + alpha - before  # <= 0 only if all rows of the class have the feature
-    log_absent = np.where(absent > 0, np.log(np.where(absent > 0, absent, 1.0)), 0.0)
-    present = subtract(before[columns], weight * values)
-    terms = values * np.log(present + alpha[columns])
-    terms += (1 - values) * np.log(np.maximum(rest - present, 0.0) + alpha[columns])
-    owner = np.repeat(np.arange(len(members)), np.diff(X.indptr))
-    sums = np.bincount(owner, terms - log_absent[columns], minlength=len(members))
-    return np.asarray(sums + log_absent.sum() - np.log(rest + 2 * alpha).sum())
+def _log_positive(values: Floats) -> Floats:
+    """Return logarithms, 0 for values <= 0: those of features that all rows of a class have."""
+    return np.log(np.where(values > 0, values, 1.0))
 
 
 def _complement(counts: _Counts, alpha: Floats, model: Any) -> Floats:

@@ -8,9 +8,8 @@ exact for a quadratic loss. a_i l_i'' is the leverage of the row.
 """
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -115,28 +114,13 @@ def newton_columns(
     constant = float(model.intercept_scaling) if liblinear else 1.0
     intercepts = np.atleast_1d(model.intercept_)[:, None] / constant
     penalties = np.append(penalties, penalty if liblinear else 0.0)
-    return WithConstant(X, constant), np.hstack([coefs, intercepts]), penalties
+    return append_constant(X, constant), np.hstack([coefs, intercepts]), penalties
 
 
-class WithConstant:
-    """X with a constant column at the end, which is appended to blocks of rows only."""
-
-    __array_ufunc__ = None  # vector @ X is computed here
-
-    def __init__(self, X: Any, constant: float) -> None:
-        self.X, self.constant = X, constant
-        self.shape = X.shape[0], X.shape[1] + 1
-
-    def __matmul__(self, coef: Floats) -> Floats:
-        return np.asarray(self.X @ coef[:-1]) + self.constant * coef[-1]
-
-    def __rmatmul__(self, vectors: Floats) -> Floats:
-        sums = self.constant * vectors.sum(axis=-1, keepdims=True)
-        return np.concatenate([np.asarray(vectors @ self.X), sums], axis=-1)
-
-    def __getitem__(self, rows: Any) -> Floats:
-        block = to_dense(self.X[rows])
-        return np.hstack([block, np.full((len(block), 1), self.constant)])
+def append_constant(X: Any, constant: float = 1.0) -> Any:
+    """Return X, dense or sparse, with a constant column at the end."""
+    column = np.full((X.shape[0], 1), constant)
+    return sparse.hstack([X, column], "csr") if sparse.issparse(X) else np.hstack([X, column])
 
 
 def newton_step(
@@ -156,13 +140,16 @@ def newton_step(
     the solver's tolerance. Where an objective is a mean over the rows, the penalty loses
     ``penalty_shares[i]`` times ``penalty_gradient`` when row i is left out.
     """
-    own, solve = _factorize(X, curvatures, penalties)
+    inverse = _inverse_hessian(X, curvatures, penalties)
+    own = np.empty(X.shape[0])  # x'H^-1 x
+    for rows, block in _row_blocks(X):
+        own[rows] = np.einsum("ij,ij->i", block @ inverse, block)
     moves = own * slopes
     if penalty_gradient is not None:
-        moves = moves + penalty_shares * (X @ solve(penalty_gradient))
+        moves = moves + penalty_shares * (X @ (inverse @ penalty_gradient))
     leverages = own * curvatures
     moves /= np.maximum(1.0 - leverages, MIN_REMAINDER)
-    return NewtonStep(scores + moves, leverages, float(gradient @ solve(gradient)))
+    return NewtonStep(scores + moves, leverages, float(gradient @ inverse @ gradient))
 
 
 def leverage_reason(leverages: Floats, separated: bool) -> str | None:
@@ -205,28 +192,17 @@ def convergence_reason(model: Any, decrement: float, excess: float) -> str | Non
     return "the solver has not converged"
 
 
-def _factorize(
-    X: Any, curvatures: Floats, penalties: Floats
-) -> tuple[Floats, Callable[[Floats], Floats]]:
-    """Return x'H^-1 x for each row x, and a function that returns H^-1 times a vector."""
+def _inverse_hessian(X: Any, curvatures: Floats, penalties: Floats) -> Floats:
     hessian, roots = np.diag(penalties.astype(np.float64)), np.sqrt(curvatures)
     for rows, block in _row_blocks(X):
         weighted = block * roots[rows, None]
         hessian += weighted.T @ weighted
     scale = max(float(np.trace(hessian)) / len(hessian), 1e-300)
     hessian[np.diag_indices_from(hessian)] += JITTER * scale
-    own = np.empty(X.shape[0])
     try:
-        lower = linalg.cholesky(hessian, lower=True, check_finite=False)
+        return np.asarray(linalg.cho_solve(linalg.cho_factor(hessian), np.eye(len(hessian))))
     except linalg.LinAlgError:  # columns of very different scale
-        inverse = linalg.pinvh(hessian)
-        for rows, block in _row_blocks(X):
-            own[rows] = np.einsum("ij,ij->i", block @ inverse, block)
-        return own, lambda vector: inverse @ vector
-    for rows, block in _row_blocks(X):
-        half = linalg.solve_triangular(lower, block.T, lower=True, check_finite=False)
-        own[rows] = np.einsum("ij,ij->j", half, half)
-    return own, partial(linalg.cho_solve, (lower, True))
+        return np.asarray(linalg.pinvh(hessian))
 
 
 def _row_blocks(X: Any) -> Iterator[tuple[slice, Floats]]:

@@ -19,7 +19,7 @@ Gaussian kernel, and one Newton step gives the change.
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from itertools import combinations
 from typing import Any
 
@@ -28,21 +28,20 @@ from scipy import linalg
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.svm import SVC, SVR, LinearSVC, LinearSVR, NuSVC, NuSVR
 
-from leavezero._typing import AnyArray, Bools, Floats, Ints, Table
+from leavezero._typing import AnyArray, Bools, Floats, Ints
 from leavezero.joint_fit import pair_coefs, svm_decision_values, svm_gamma, svm_labels
 from leavezero.leave_one_out._loo_method import (
     MAX_CELLS,
-    LeaveOneOutMethod,
     LOOPredictions,
+    OneTargetMethod,
     TrainingData,
     class_weighted,
     mismatch_error,
     to_dense,
-    training_rows,
 )
 from leavezero.leave_one_out._newton import (
     NewtonMethod,
-    WithConstant,
+    append_constant,
     convergence_reason,
     leverage_reason,
     newton_columns,
@@ -60,8 +59,6 @@ TOO_MANY = "the kernel of its support vectors would need more than 400 MB"
 TOO_MANY_PAIRS = "the decision values of all pairs of classes would need more than 400 MB"
 JITTER = 1e-10
 TINY = 1e-300
-MIN_SINGLE = 500  # free support vectors from which single precision saves time
-SINGLE_JITTER, SINGLE_ERROR = 1e-6, 1e-5  # relative; the error of squared spans was measured
 BLOCK = 256  # rows whose kernel is computed at the same time
 BLOCK_CELLS = 4_000_000
 MAX_IDLE = 20  # rows near the margin that may become support vectors
@@ -92,24 +89,13 @@ class BinarySVM:
 
 @dataclass(frozen=True, eq=False)
 class SVMKernel:
-    """Kernel of fitted SVMs between their training rows."""
+    """Kernel of a fitted SVM between its training rows."""
 
-    model: Any  # any of them: the parameters of their kernels are the same
+    model: Any
     X: Any
     gamma: float | None
-    support: Ints  # support vectors of all models, sorted
-    matrix: Floats | None = None  # of all rows with the support vectors; None if too large
 
-    @classmethod
-    def of(cls, models: Sequence[Any], X: Any) -> "SVMKernel":
-        """Compute the kernel of models that have the same one."""
-        support = np.unique(np.concatenate([model.support_ for model in models]))
-        kernel = cls(models[0], X, svm_gamma(models[0], X), support)
-        if 2 * X.shape[0] * len(support) > MAX_CELLS:
-            return kernel
-        return replace(kernel, matrix=kernel.compute(np.arange(X.shape[0]), support))
-
-    def compute(self, left: Ints, right: Ints) -> Floats:
+    def between(self, left: Ints, right: Ints) -> Floats:
         """Return the kernel of some rows with others."""
         kernel, X = self.model.kernel, self.X
         if not len(left) or not len(right):
@@ -122,63 +108,32 @@ class SVMKernel:
         values = pairwise_kernels(X[left], X[right], metric=kernel, filter_params=True, **params)
         return to_dense(values)
 
-    def between(self, support: Ints, rows: Ints) -> Floats:
-        """Return the kernel of some support vectors with some rows."""
-        if self.matrix is None:
-            return self.compute(support, rows)
-        return self.matrix[np.ix_(rows, np.searchsorted(self.support, support))].T
-
     def diagonal(self, rows: Ints) -> Floats:
         """Return the kernel of each row with itself."""
         if self.model.kernel == "rbf":
             return np.ones(len(rows))
         blocks = np.split(rows, range(BLOCK, len(rows), BLOCK))
-        return np.concatenate([np.diagonal(self.compute(block, block)) for block in blocks])
+        return np.concatenate([np.diagonal(self.between(block, block)) for block in blocks])
 
     def decision_values(self, support: Ints, dual_coef: Floats) -> Floats:
-        """Return kernel sums over support vectors for all rows, without intercept."""
-        rows = np.arange(self.X.shape[0])
-        if self.matrix is not None:
-            padded = np.zeros((len(self.support), *dual_coef.shape[1:]))
-            padded[np.searchsorted(self.support, support)] = dual_coef
-            return np.asarray(self.matrix @ padded)
-        blocks = np.split(rows, range(BLOCK, len(rows), BLOCK))
-        return np.concatenate([self.compute(block, support) @ dual_coef for block in blocks])
+        """Return kernel sums over support vectors for all rows, without intercept.
+
+        Products of blocks of the kernel take a fraction of the time of ``decision_function``.
+        """
+        n_rows = self.X.shape[0]
+        blocks = np.split(np.arange(n_rows), range(BLOCK, n_rows, BLOCK))
+        return np.concatenate([self.between(block, support) @ dual_coef for block in blocks])
 
 
-class _KernelSVMMethod(LeaveOneOutMethod):
-    """Base class; models with the same kernel compute it once."""
+class _KernelSVMMethod(OneTargetMethod):
+    """Base class of methods for kernel SVMs."""
 
-    def _predict(
-        self, model: Any, X: Table, y: AnyArray, sample_weight: Floats | None
-    ) -> LOOPredictions:
-        return self.predict_many([model], X, y, sample_weight)[0]
-
-    def predict_many(
-        self, models: Sequence[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None
-    ) -> list[LOOPredictions]:
-        """Return the predictions of several models."""
-        rows = training_rows(models[0], X)
-        groups: dict[Any, list[Any]] = {}
-        for model in models:
-            self.check_supported(model)
-            _check_rows(model, rows)
-            groups.setdefault(_kernel_key(model), []).append(model)
-        kernels = {key: SVMKernel.of(group, rows) for key, group in groups.items()}
-        data = [TrainingData.of(model, rows, y, sample_weight) for model in models]
-        return [
-            self._predict_svm(model, one, kernels[_kernel_key(model)])
-            for model, one in zip(models, data, strict=True)
-        ]
+    def _predict_rows(self, model: Any, data: TrainingData) -> LOOPredictions:
+        _check_rows(model, data.X)
+        return self._predict_svm(model, data, SVMKernel(model, data.X, svm_gamma(model, data.X)))
 
     @abstractmethod
     def _predict_svm(self, model: Any, data: TrainingData, kernel: SVMKernel) -> LOOPredictions: ...
-
-
-def _kernel_key(model: Any) -> tuple[str, ...]:
-    """Return the parameters of the kernel, and the tolerance that decides on its precision."""
-    names = ("kernel", "gamma", "degree", "coef0", "tol")
-    return tuple(repr(getattr(model, name)) for name in names)
 
 
 class SVCMethod(_KernelSVMMethod):
@@ -231,9 +186,8 @@ class SVRMethod(_KernelSVMMethod):
         targets, bounds = data.y, model.C * data.weights
         dual_coef = np.zeros(len(targets))
         dual_coef[model.support_] = to_dense(model.dual_coef_)[0]
-        scores = (
-            kernel.decision_values(model.support_, dual_coef[model.support_]) + model.intercept_
-        )
+        support_coef = dual_coef[model.support_]
+        scores = kernel.decision_values(model.support_, support_coef) + model.intercept_
         svm = _regression(model, dual_coef, bounds, targets - scores)
         if _is_too_large([svm]):
             return LOOPredictions("approximate", {}, unreliable=TOO_MANY)
@@ -367,7 +321,7 @@ def _smoothed_changes(svm: BinarySVM, kernel: SVMKernel) -> Floats:
         return np.zeros(n_rows)
     density = np.exp(-0.5 * (svm.distances / width) ** 2).sum(axis=1)
     step = newton_step(
-        WithConstant(kernel.X[svm.rows], 1.0),
+        append_constant(kernel.X[svm.rows]),
         np.zeros(n_rows),
         -svm.dual_coef,
         svm.upper_bound * density / (np.sqrt(2.0 * np.pi) * width),
@@ -427,14 +381,13 @@ class _Span:
     def from_svm(cls, svm: BinarySVM, kernel: SVMKernel) -> "_Span":
         n_free = int(svm.free.sum())
         free, others = svm.rows[:n_free], svm.rows[n_free:]
-        matrix = kernel.between(free, free)
-        half = _inverse_root(matrix, _is_single_enough(svm, kernel))
+        half = _inverse_root(kernel.between(free, free))
         sums = half.sum(axis=1) @ half
         total = float(sums.sum())
         # 1 / S_p^2 is the diagonal of the inverse of K bordered by ones.
         entries = np.einsum("ij,ij->j", half, half) - sums**2 / total
         free_squares = 1.0 / np.maximum(entries, JITTER * np.abs(entries).max() + TINY)
-        projected = half @ kernel.between(free, others).astype(half.dtype)
+        projected = half @ kernel.between(free, others)
         missing = 1.0 - half.sum(axis=1) @ projected
         own = kernel.diagonal(others)
         explained = np.einsum("ij,ij->j", projected, projected) - missing**2 / total
@@ -453,25 +406,18 @@ class _Span:
         n_free, coefs = len(self.free_squares), self.svm.dual_coef
         rise, fall = self.svm.rise_limit[n_free:], self.svm.fall_limit[n_free:]
         relief = np.zeros(len(lost))
-        for part in self._blocks(lost):
-            rows = lost[part]
-            common, squares = (self._free_common if rows[0] < n_free else self._common)(rows)
-            coef = coefs[rows, None]
-            limits = np.where((common < 0.0) != (coef < 0.0), rise, fall)
-            squares = np.where(squares > JITTER * np.maximum(self.own, TINY), squares, np.inf)
-            reach = np.abs(common)
-            with np.errstate(invalid="ignore"):  # 0 / 0 of rows that never become free
-                reductions = (np.abs(coef) * reach - limits) * reach / squares
-            relief[part] = np.fmax.reduce(reductions, axis=1, initial=0.0)
+        is_free, size = lost < n_free, max(1, BLOCK_CELLS // max(1, len(self.own)))
+        for which, commons in ((is_free, self._free_common), (~is_free, self._common)):
+            for part in np.split(np.flatnonzero(which), range(size, int(which.sum()), size)):
+                common, squares = commons(lost[part])
+                coef = coefs[lost[part], None]
+                limits = np.where((common < 0.0) != (coef < 0.0), rise, fall)
+                squares = np.where(squares > JITTER * np.maximum(self.own, TINY), squares, np.inf)
+                reach = np.abs(common)
+                with np.errstate(invalid="ignore"):  # 0 / 0 of rows that never become free
+                    reductions = (np.abs(coef) * reach - limits) * reach / squares
+                relief[part] = np.fmax.reduce(reductions, axis=1, initial=0.0)
         return relief
-
-    def _blocks(self, lost: Ints) -> Iterator[slice]:
-        """Yield slices of bounded size, either of free rows or of others."""
-        n_free = int(np.searchsorted(lost, len(self.free_squares)))
-        size = max(1, BLOCK_CELLS // max(1, len(self.own)))
-        for first, last in ((0, n_free), (n_free, len(lost))):
-            for start in range(first, last, size):
-                yield slice(start, min(start + size, last))
 
     def _free_common(self, rows: Ints) -> tuple[Floats, Floats]:
         """Return k_pq and S_q^2 without p in the span, for free vectors p."""
@@ -490,28 +436,16 @@ class _Span:
         return common, self.other_squares
 
 
-def _is_single_enough(svm: BinarySVM, kernel: SVMKernel) -> bool:
-    """Return True if rounding to single precision changes decision values less than the solver."""
-    error = SINGLE_ERROR * float(np.abs(svm.dual_coef).max(initial=0.0))
-    error *= float(np.abs(kernel.diagonal(svm.rows)).max(initial=0.0))
-    return int(svm.free.sum()) >= MIN_SINGLE and error <= float(kernel.model.tol)
-
-
-def _inverse_root(matrix: Floats, single: bool) -> AnyArray:
+def _inverse_root(matrix: Floats) -> Floats:
     """Return A with A'A the inverse, or the pseudo-inverse of a matrix that is not positive."""
-    diagonal = np.diag_indices_from(matrix)
-    scale = max(float(np.abs(matrix[diagonal]).mean()), TINY)
-    for dtype, jitter in ((np.float32, SINGLE_JITTER), (np.float64, JITTER))[not single :]:
-        shifted: Any = matrix.astype(dtype)
-        shifted[diagonal] += jitter * scale
-        factorize, invert = linalg.get_lapack_funcs(("potrf", "trtri"), (shifted,))
-        lower, failed = factorize(shifted, lower=1, overwrite_a=1)
-        if not failed:
-            return np.asarray(invert(lower, lower=1, overwrite_c=1)[0])
-    # Few columns, or a kernel that is not an inner product.
-    values, vectors = np.linalg.eigh(matrix)
-    kept = values > values.max(initial=0.0) * JITTER * len(matrix)
-    return np.asarray((vectors[:, kept] / np.sqrt(values[kept])).T)
+    scale = max(float(np.abs(np.diagonal(matrix)).mean()), TINY)
+    try:
+        lower = linalg.cholesky(matrix + JITTER * scale * np.eye(len(matrix)), lower=True)
+        return np.asarray(linalg.solve_triangular(lower, np.eye(len(matrix)), lower=True))
+    except linalg.LinAlgError:  # few columns, or a kernel that is not an inner product
+        values, vectors = np.linalg.eigh(matrix)
+        kept = values > values.max(initial=0.0) * JITTER * len(matrix)
+        return np.asarray((vectors[:, kept] / np.sqrt(values[kept])).T)
 
 
 class LinearSVCMethod(NewtonMethod):

@@ -50,21 +50,18 @@ class Kernel:
 
     def matrix(self, X: Any) -> Floats:
         """Return the checked kernel matrix of X as a new array."""
-        n = X.shape[0]
         self.check_square(X)
-        support = self.support(X)
-        if callable(self.kind):  # a callable may expect to be called with all rows
-            matrix = self.between(X, support).copy()
-            _check_shape(matrix, (n, n))
-        else:
-            matrix = np.empty((n, n))
-            for batch in _batches(n, n):
-                matrix[batch] = self.between(X[batch], support)
+        matrix = self.between(X, self.support(X))
         if self.kind == "rbf":
-            np.fill_diagonal(matrix, 1.0)
             return matrix
-        _check_symmetric(matrix)
-        return _nonnegative(matrix)
+        _check_shape(matrix, (X.shape[0], X.shape[0]))
+        asymmetry = float(np.abs(matrix - matrix.T).max(initial=0.0))
+        if asymmetry > ROUNDING * float(np.abs(matrix).max(initial=0.0)):
+            raise ValueError(
+                "kernel of SMIRClassifier must be symmetric, got entries that differ by "
+                f"{asymmetry:.3g} from their mirror image."
+            )
+        return _nonnegative(matrix.copy())
 
     def blocks(self, X: Any, support: Any, n_support: int) -> Iterator[tuple[slice, Floats]]:
         """Yield slices of X, each with its checked kernel with the support."""
@@ -142,17 +139,6 @@ def _nonnegative(block: Floats) -> Floats:
             "kernel='cosine' with features that are not negative."
         )
     return np.maximum(block, 0.0, out=block) if least < 0 else block
-
-
-def _check_symmetric(matrix: Floats) -> None:
-    largest = float(np.abs(matrix).max(initial=0.0))
-    for batch in _batches(len(matrix), len(matrix)):
-        difference = float(np.abs(matrix[batch] - matrix[:, batch].T).max(initial=0.0))
-        if difference > ROUNDING * largest:
-            raise ValueError(
-                "kernel of SMIRClassifier must be symmetric, got entries that differ by "
-                f"{difference:.3g} from their mirror image."
-            )
 
 
 def _check_shape(block: Floats, shape: tuple[int, int]) -> None:
