@@ -7,6 +7,7 @@ import pickle
 import tempfile
 import time
 import traceback
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field, replace
@@ -31,6 +32,7 @@ from leavezero.evaluation._scoring import (
     MetricScores,
     block_variance,
     copied_if_modified,
+    join_scores,
     metric_for,
     modifies_input,
     rounded,
@@ -82,11 +84,6 @@ class Run:
         return len(self.y) if self.labeled is None else len(self.labeled)
 
     @property
-    def fits_per_trial(self) -> int:
-        """The number of fits of one candidate."""
-        return len(self.folds) or 1
-
-    @property
     def unsupervised(self) -> UnsupervisedScore | None:
         """The score without a target, which replaces validation set and folds."""
         return unsupervised_score(self.metrics)
@@ -122,7 +119,7 @@ class CandidateResult:
     scoring_errors: Mapping[str, str] = field(default_factory=dict)  # tracebacks by metric
     model: Any = field(default=None, repr=False)
     provisional: bool = False  # the model predicts, but must be fitted again to be returned
-    from_checkpoint: bool = False
+    n_fits: int = 1  # 0 if the result is from a checkpoint, or not started within the time budget
     ended: TaskEnded | None = None  # by a limit or the death of its process
 
     def mean_score(self, metric: str | None) -> float:
@@ -150,6 +147,7 @@ class Task:
 
     trials: tuple[Trial, ...]
     method: JointFit | None = None
+    fold: int | None = None  # of the run's folds; None: fit all training rows
 
 
 @dataclass(frozen=True)
@@ -199,9 +197,8 @@ def evaluate(
             trials = [on_start(trial) for trial in trials]
             planned = plan_tasks(trials, run.seed)
             tasks += [_joint_task(task) for task in planned]
-            for result in _round_results(run, planned, n_jobs, limits, checkpoint):
-                is_new_fit = result.was_started and not result.from_checkpoint
-                n_fits += run.fits_per_trial * is_new_fit
+            for result in trial_results(run, planned, n_jobs, limits, checkpoint, evaluate_task):
+                n_fits += result.n_fits
                 models.add(result)
                 table[result.trial.row] = replace(result, model=None)
                 stopped = on_result(result)
@@ -263,39 +260,64 @@ def _joint_task(task: Task) -> JointTask:
     return JointTask(rows, task.method.name if is_joint and task.method else None)
 
 
-def _round_results(
+def trial_results(
     run: Run,
     tasks: Sequence[Task],
     n_jobs: int | None,
     limits: Limits | None,
     checkpoint: CheckpointedResults | None,
+    function: Callable[[Run, Task], list[CandidateResult]],
 ) -> Iterator[CandidateResult]:
-    """Yield the results of a round as they are finished."""
+    """Yield the result of each trial as it is finished; with folds, when all of them are."""
+    if run.folds:
+        tasks = [replace(task, fold=at) for task in tasks for at in range(len(run.folds))]
+    parts: dict[int, dict[int | None, CandidateResult]] = defaultdict(dict)
+    for task, found in _finished_tasks(run, tasks, n_jobs, limits, checkpoint, function):
+        for result in found:
+            if task.fold is None:
+                yield result
+                continue
+            known = parts[result.trial.row]
+            known[task.fold] = result
+            if len(known) == len(run.folds):
+                yield _joined_folds(run, [known[at] for at in range(len(run.folds))])
+
+
+def _finished_tasks(
+    run: Run,
+    tasks: Sequence[Task],
+    n_jobs: int | None,
+    limits: Limits | None,
+    checkpoint: CheckpointedResults | None,
+    function: Callable[[Run, Task], list[CandidateResult]],
+) -> Iterator[tuple[Task, list[CandidateResult]]]:
+    """Yield tasks and the results of their trials as they are finished."""
     if checkpoint is not None:
-        known, tasks = checkpoint.split(tasks)
+        known, tasks = checkpoint.split(run, tasks)
         yield from known
     finished = run_tasks(
-        evaluate_task,
+        function,
         run,
         tasks,
         n_jobs=n_jobs,
         limits=limits,
         one_by_one=checkpoint is not None,
-        timeout_factor=lambda task: len(task.trials) * run.fits_per_trial,
+        timeout_factor=lambda task: len(task.trials),
     )
     retry: list[Task] = []
     with closing(finished):  # type: ignore[type-var]  # an iterator that is a generator
         for at, found in finished:
+            task = tasks[at]
             if not isinstance(found, TaskEnded):
                 if checkpoint is not None:
-                    checkpoint.save(found)
-                yield from found
-            elif len(tasks[at].trials) > 1 and found.limit != "time_budget":
-                retry += [Task((trial,)) for trial in tasks[at].trials]  # one of them is the cause
+                    checkpoint.save(run, task, found)
+                yield task, found
+            elif len(task.trials) > 1 and found.limit != "time_budget":  # one of them is the cause
+                retry += [Task((trial,), fold=task.fold) for trial in task.trials]
             else:
-                yield from _ended_results(run, tasks[at], found)
+                yield task, _ended_results(run, task, found)
     if retry:
-        yield from _round_results(run, retry, n_jobs, limits, checkpoint)
+        yield from _finished_tasks(run, retry, n_jobs, limits, checkpoint, function)
 
 
 def _ended_results(run: Run, task: Task, ended: TaskEnded) -> list[CandidateResult]:
@@ -303,16 +325,19 @@ def _ended_results(run: Run, task: Task, ended: TaskEnded) -> list[CandidateResu
         errors = {"timeout": TimeoutError, "memory_limit": MemoryError}
         [trial] = task.trials
         raise errors.get(ended.limit, RuntimeError)(f"{trial.candidate.params}: {ended}")
+    n_fits = int(ended.limit != "time_budget")
     return [
-        CandidateResult(trial, {}, {}, ended.seconds, 0.0, error=str(ended), ended=ended)
+        CandidateResult(
+            trial, {}, {}, ended.seconds, 0.0, error=str(ended), n_fits=n_fits, ended=ended
+        )
         for trial in task.trials
     ]
 
 
 def evaluate_task(run: Run, task: Task) -> list[CandidateResult]:
     """Fit and score the trials of a task, jointly where that is possible."""
-    if run.folds:
-        return _evaluate_on_folds(run, task)
+    if task.fold is not None:
+        return _evaluate_fold(run, task, *run.folds[task.fold])
     params = set(run.fit_params.get(task.trials[0].candidate.estimator_name, {}))
     if task.method is not None and run.y_fit is not None and params <= {"sample_weight"}:
         try:
@@ -322,49 +347,41 @@ def evaluate_task(run: Run, task: Task) -> list[CandidateResult]:
     return [_evaluate_trial(run, trial) for trial in task.trials]
 
 
-def _evaluate_on_folds(run: Run, task: Task) -> list[CandidateResult]:
-    """Fit the trials to the training rows of each fold and score them on the test rows.
+def _evaluate_fold(run: Run, task: Task, train: Ints, test: Ints) -> list[CandidateResult]:
+    """Fit the trials to the training rows of a fold and score them on the test rows.
 
     No model is kept, since none was fitted to all rows.
     """
     rows = task.trials[0].training_rows  # a trial that has some is a task of its own
+    if rows is not None:
+        train = np.intersect1d(train, rows)
     trials = tuple(replace(trial, training_rows=None, context=None) for trial in task.trials)
-    folds = [
-        evaluate_task(
-            fold_run(run, train if rows is None else np.intersect1d(train, rows), test),
-            replace(task, trials=trials),
-        )
-        for train, test in run.folds
-    ]
+    results = evaluate_task(fold_run(run, train, test), Task(trials, task.method))
     return [
-        _joined_results(run, trial, results)
-        for trial, results in zip(task.trials, zip(*folds, strict=True), strict=True)
+        replace(result, trial=trial, model=None)
+        for trial, result in zip(task.trials, results, strict=True)
     ]
 
 
-def _joined_results(run: Run, trial: Trial, results: Sequence[CandidateResult]) -> CandidateResult:
+def _joined_folds(run: Run, parts: Sequence[CandidateResult]) -> CandidateResult:
     """Return the results of one trial on all folds as one; a failed fold fails the trial."""
-    fit_time, score_time = (
-        float(np.mean([getattr(result, name) for result in results]))
-        for name in ("fit_time", "score_time")
+    joined = replace(
+        next((part for part in parts if part.error is not None), parts[0]),
+        fit_time=float(np.mean([part.fit_time for part in parts])),
+        score_time=float(np.mean([part.score_time for part in parts])),
+        n_fits=sum(part.n_fits for part in parts),
     )
-    errors = [result.error for result in results if result.error is not None]
-    if errors:
-        return CandidateResult(trial, {}, {}, fit_time, score_time, error=errors[0])
-    scores = {
-        name: MetricScores(np.array([result.scores[name].mean for result in results]))
-        for name in results[0].scores
-        if all(name in result.scores for result in results)
-    }
-    train_scores = {
-        name: np.concatenate([result.train_scores[name] for result in results])
-        for name in results[0].train_scores
-        if all(name in result.train_scores for result in results)
-    }
-    failed = {name: text for result in results for name, text in result.scoring_errors.items()}
-    loo = LOOScores(note=run.no_loo_reason)
-    joined = CandidateResult(
-        trial, scores, train_scores, fit_time, score_time, loo, scoring_errors=failed
+    if joined.error is not None:
+        return joined
+    joined = replace(
+        joined,
+        scores=join_scores([part.scores for part in parts]),
+        train_scores={
+            name: np.concatenate([part.train_scores[name] for part in parts])
+            for name in parts[0].train_scores
+            if all(name in part.train_scores for part in parts)
+        },
+        scoring_errors={n: text for part in parts for n, text in part.scoring_errors.items()},
     )
     return replace(joined, main_score=rounded(joined.mean_score(run.main_metric)))
 

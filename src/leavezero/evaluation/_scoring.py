@@ -430,6 +430,25 @@ def block_variance(
     return float(np.var(known, ddof=1)) / len(known) if len(known) > 1 else np.nan
 
 
+def join_scores(parts: Sequence[Mapping[str, MetricScores]]) -> dict[str, MetricScores]:
+    """Return the scores on all folds by each metric that no fold lacks, with their variance."""
+    joined: dict[str, MetricScores] = {}
+    n_folds = len(parts)
+    for name in [name for name in parts[0] if all(name in part for part in parts)]:
+        scores = [part[name] for part in parts]
+        means = np.array([one.mean for one in scores])
+        per_row = [one.per_row for one in scores if one.per_row is not None]
+        if len(per_row) == n_folds:
+            rows = np.concatenate(per_row)
+            variance = float(np.var(rows, dtype=np.float64)) / max(1, len(rows) - 1)
+        else:
+            variance = float(np.mean([one.variance for one in scores])) / n_folds
+            if np.isnan(variance) and n_folds > 1:  # not a mean over rows, such as AUC
+                variance = float(np.var(means, ddof=1)) / n_folds
+        joined[name] = MetricScores(means, variance=variance)
+    return joined
+
+
 def validation_scores(results: "Sequence[CandidateResult]", name: str) -> Floats:
     """Return the uncorrected score of each result; NaN where it has none."""
     return np.array([r.scores[name].mean if name in r.scores else np.nan for r in results])
