@@ -27,7 +27,6 @@ from leavezero.evaluation._replicates import Replicates
 from leavezero.evaluation._scoring import (
     SINGLE,
     CachedPredictions,
-    LOOCache,
     Metric,
     MetricScores,
     block_variance,
@@ -634,17 +633,6 @@ def _trial_loo(run: Run, trial: Trial, model: Any, predictions: LOOPredictions |
     return replace(loo, scores=some)
 
 
-def _loo_unsupported_reason(model: Any, fit_params: Mapping[str, Any]) -> str | None:
-    """Return why LOO predictions are not available for an estimator; None if they are."""
-    method = find_leave_one_out(model)
-    if method is None:
-        return f"no leave-one-out method for {type(model).__name__}"
-    others = sorted(set(fit_params) - {"sample_weight"})
-    if others:
-        return f"fit was called with {', '.join(others)}"
-    return method.unsupported_reason(model)
-
-
 def score_loo(
     model: Any,
     X: Table,
@@ -655,9 +643,14 @@ def score_loo(
     predictions: LOOPredictions | None = None,
 ) -> LOOScores:
     """Return the LOO scores of a fitted model, or a note why there are none."""
-    reason = _loo_unsupported_reason(model, fit_params)
     method = find_leave_one_out(model)
-    if reason is not None or method is None:
+    if method is None:
+        return LOOScores(note=f"no leave-one-out method for {type(model).__name__}")
+    others = sorted(set(fit_params) - {"sample_weight"})
+    if others:
+        return LOOScores(note=f"fit was called with {', '.join(others)}")
+    reason = method.unsupported_reason(model)
+    if reason is not None:
         return LOOScores(note=reason)
     if predictions is None:
         try:
@@ -686,7 +679,7 @@ def _loo_scores(
 ) -> LOOScores:
     picked: Any = slice(None) if predictions.rows is not None or len(rows) == len(y) else rows
     known = {name: values[picked] for name, values in predictions.predictions.items()}
-    cached = LOOCache(model, known, classes)
+    cached = CachedPredictions(model, None, known.get, classes)
     needs_features = any(metric_for(model, metric).needs_features for metric in metrics.values())
     features = take_rows(X, rows) if needs_features else rows
     training = Replicates(ValidationSet(features, y[rows]), 1, classes, fixed=True)

@@ -206,24 +206,26 @@ class CachedPredictions:
     A scorer calls ``predict``, ``predict_proba`` or ``decision_function`` on what it takes for X.
     It is given row numbers instead, and each method returns the stored predictions, so that the
     model predicts once for all replicates and metrics. Classes that the model was not trained on
-    get probability zero.
+    get probability zero. Without X, only predictions that are known exist: leave-one-out ones.
     """
 
     def __init__(
         self,
         model: Any,
-        X: Table,
+        X: Table | None,
         known: Callable[[str], AnyArray | None] = lambda method: None,
         classes: AnyArray | None = None,
     ) -> None:
         self.model = model
         self.computed: dict[str, AnyArray] = {}  # by method
+        self.is_loo = X is None
         self._X = X
         self._known = known  # predictions of a method, if they were computed elsewhere
         self._classes = classes
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") and name != "__sklearn_tags__":
+        is_special = name.startswith("__") and name != "__sklearn_tags__"
+        if is_special or (self.is_loo and name in METHODS and self._known(name) is None):
             raise AttributeError(name)
         value = getattr(self.model, name)
         if name == "classes_" and self._classes is not None:
@@ -258,21 +260,6 @@ class CachedPredictions:
         return expanded
 
 
-class LOOCache(CachedPredictions):
-    """Leave-one-out predictions in the role of a model; other methods do not exist."""
-
-    def __init__(
-        self, model: Any, predictions: Mapping[str, AnyArray], classes: AnyArray | None = None
-    ) -> None:
-        super().__init__(model, None, predictions.__getitem__, classes)
-        self._methods = tuple(predictions)
-
-    def __getattr__(self, name: str) -> Any:
-        if name in METHODS and name not in self._methods:
-            raise AttributeError(name)
-        return super().__getattr__(name)
-
-
 class ScoredModel:
     """The model that a callable ``scorer(model, X, y)`` receives.
 
@@ -291,7 +278,7 @@ class ScoredModel:
         return get_tags(self._predictions.model)
 
     def __getattr__(self, name: str) -> Any:
-        is_loo = isinstance(self._predictions, LOOCache)
+        is_loo = self._predictions.is_loo
         if is_loo and name not in (*METHODS, *_LOO_ATTRIBUTES):
             raise AttributeError(f"{name} is not known from leave-one-out predictions")
         value = getattr(self._predictions, name)
@@ -536,7 +523,7 @@ def _feature_scores(
     try:
         value = metric.scorer(ScoredModel(predictions, X, rows), *data, **params)
     except (AttributeError, TypeError):  # such as for the steps of a pipeline, model[0]
-        if isinstance(predictions, LOOCache):
+        if predictions.is_loo:
             raise
         value = metric.scorer(predictions.model, *data, **params)
     return _as_numbers(value, metric, name)
