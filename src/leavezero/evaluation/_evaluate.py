@@ -627,10 +627,12 @@ def _trial_loo(run: Run, trial: Trial, model: Any, predictions: LOOPredictions |
     if predictions is None:
         X, y = copied_if_modified(model, X, y)
     loo = score_loo(model, X, y, params, metrics, run.replicates.classes, predictions)
-    if run.labeled is None:
-        return loo
-    some = {name: scores.restricted(run.labeled, None) for name, scores in loo.scores.items()}
-    return replace(loo, scores=some)
+    scores = dict(loo.scores)
+    for name, one in loo.scores.items():
+        if rows is not None:
+            one = replace(one, per_row=_per_training_row(one, rows, len(run.y)))
+        scores[name] = one.restricted(run.labeled, None)
+    return replace(loo, scores=scores)
 
 
 def score_loo(
