@@ -81,7 +81,7 @@ def test_invalid_grid_raises_the_error_of_scikit_learn(data, cls, grid, message)
         ({"C": "1,2"}, TypeError, r"but got '1,2' \(of type str\) instead"),
         ({"C": []}, ValueError, r"need to be a non-empty sequence, got: \[\]"),
         ({"C": np.ones((3, 2))}, ValueError, "one-dimensional"),
-        ([], ValueError, "param_grid of GridSearchLZO must contain at least one candidate"),
+        ([], ValueError, "param_grid of GridSearchLZO must be a grid of at least one"),
         ({"c": [1]}, ValueError, r"cannot set {'c': 1}.*Valid parameters.*'C'"),
     ],
 )

@@ -475,25 +475,32 @@ def fit_candidate(
 
     Callbacks are propagated by the context; without one, as in folds, none is called.
     """
-    X, y, params = _training_data(run, candidate, rows)
+    part = rows_run(run, rows)
     model = candidate.make_estimator(run.seed)
-    X, y = copied_if_modified(model, X, y)
+    X, y = copied_if_modified(model, part.X, part.y_fit)
     targets = () if y is None else (y,)
     if context is None and hasattr(model, "set_callbacks"):
         model.set_callbacks()
     with nullcontext() if context is None else context.propagate_callback_context(model):
-        model.fit(X, *targets, **params)
+        model.fit(X, *targets, **part.fit_params.get(candidate.estimator_name, {}))
     return model
 
 
-def _training_data(
-    run: Run, candidate: Candidate, rows: Ints | None
-) -> tuple[Table, Any, dict[str, Any]]:
-    params = dict(run.fit_params.get(candidate.estimator_name, {}))
+def rows_run(run: Run, rows: Ints | None) -> Run:
+    """Return a run whose training data are some of the rows; None: all."""
     if rows is None:
-        return run.X, run.y_fit, params
-    y = None if run.y_fit is None else take_rows(run.y_fit, rows)
-    return _training_part(run, rows, rows), y, _params_at(params, rows, len(run.y))
+        return run
+    return replace(
+        run,
+        X=_training_part(run, rows, rows),
+        y=run.y[rows],
+        y_fit=None if run.y_fit is None else take_rows(run.y_fit, rows),
+        fit_params={
+            name: _params_at(params, rows, len(run.y)) for name, params in run.fit_params.items()
+        },
+        training_metrics={name: metric.at(rows) for name, metric in run.training_metrics.items()},
+        labeled=None if run.labeled is None else np.flatnonzero(np.isin(rows, run.labeled)),
+    )
 
 
 def _params_at(params: Mapping[str, Any], rows: Ints, n_rows: int) -> dict[str, Any]:
@@ -514,27 +521,18 @@ def fold_run(run: Run, train: Ints, test: Ints) -> Run:
         scored = ValidationSet(_training_part(run, rows, train), y)
         return Replicates(scored, 1, run.replicates.classes, fixed=True)
 
-    labeled = None if run.labeled is None else np.flatnonzero(np.isin(train, run.labeled))
-    is_train_scored = run.training_set is not None
+    part = rows_run(run, train)
+    if run.training_set is not None:
+        rows = train if part.labeled is None else train[part.labeled]
+        part = replace(part, training_set=rows_scored(rows))
     return replace(
-        run,
-        X=_training_part(run, train, train),
-        y=run.y[train],
-        y_fit=None if run.y_fit is None else take_rows(run.y_fit, train),
+        part,
         replicates=rows_scored(test),
         metrics={name: metric.at(test) for name, metric in run.training_metrics.items()},
-        training_metrics={name: metric.at(train) for name, metric in run.training_metrics.items()},
-        fit_params={
-            name: _params_at(params, train, len(run.y)) for name, params in run.fit_params.items()
-        },
-        training_set=rows_scored(train if labeled is None else train[labeled])
-        if is_train_scored
-        else None,
         kept_rows=None,
         compared_rows=np.arange(0),
         use_loo=False,
         use_validation_set=True,
-        labeled=labeled,
         folds=(),
     )
 
@@ -581,9 +579,9 @@ def _scored(
 def _score_without_target(
     run: Run, trial: Trial, model: Any, score: UnsupervisedScore
 ) -> tuple[dict[str, MetricScores], dict[str, str]]:
-    rows, X = trial.training_rows, _training_data(run, trial.candidate, trial.training_rows)[0]
+    rows = trial.training_rows
     try:
-        [X] = copied_if_modified(model, X)
+        [X] = copied_if_modified(model, rows_run(run, rows).X)
         values = score.values(model, X, run.seed)
     except Exception:
         if run.error_score == "raise":
@@ -619,14 +617,13 @@ def score_on(
 
 
 def _trial_loo(run: Run, trial: Trial, model: Any, predictions: LOOPredictions | None) -> LOOScores:
-    rows, metrics = trial.training_rows, run.training_metrics
-    X, _, params = _training_data(run, trial.candidate, rows)
-    y = run.y if rows is None else run.y[rows]
-    if rows is not None:
-        metrics = {name: metric.at(rows) for name, metric in metrics.items()}
+    rows, part = trial.training_rows, rows_run(run, trial.training_rows)
+    X, y = part.X, part.y
     if predictions is None:
         X, y = copied_if_modified(model, X, y)
-    loo = score_loo(model, X, y, params, metrics, run.replicates.classes, predictions)
+    params = part.fit_params.get(trial.candidate.estimator_name, {})
+    classes = run.replicates.classes
+    loo = score_loo(model, X, y, params, part.training_metrics, classes, predictions)
     scores = dict(loo.scores)
     for name, one in loo.scores.items():
         if rows is not None:

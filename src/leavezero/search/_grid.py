@@ -214,8 +214,8 @@ class GridSearchLZO(BaseSearchLZO):
     ) -> Strategy:
         for params in ParameterGrid(self.param_grid):
             factory.candidate(self.estimator, params)
-        if not factory.candidates:
-            raise ValueError("param_grid of GridSearchLZO must contain at least one candidate.")
+        has_candidates = bool(factory.candidates)
+        check_parameter(self, "param_grid", has_candidates, "a grid of at least one candidate")
         return SingleRound(factory.candidates)
 
 

@@ -304,10 +304,8 @@ class HalvingGridSearchLZO(BaseHalvingLZO):
     ) -> HalvingStrategy:
         for params in ParameterGrid(self.param_grid):
             factory.candidate(self.estimator, _without(self.resource, params, self))
-        if not factory.candidates:
-            raise ValueError(
-                "param_grid of HalvingGridSearchLZO must contain at least one candidate."
-            )
+        has_candidates = bool(factory.candidates)
+        check_parameter(self, "param_grid", has_candidates, "a grid of at least one candidate")
         return self._halving(factory, y, root, self._smallest(y))
 
 

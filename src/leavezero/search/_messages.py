@@ -454,35 +454,31 @@ def report_failures(results: Sequence[CandidateResult], run: Run, owner: str) ->
     errors = [r.error for r in results if r.error is not None and r.was_started]
     unscored = [error for result in results for error in result.scoring_errors.values()]
     _raise_if_all_failed(results, run, owner, errors, unscored)
-    n_left = sum(not result.was_started for result in results)
+    n_not_started = sum(not result.was_started for result in results)
+    n_unscored = sum(bool(result.scoring_errors) for result in results)
+    for n_failed, reason, tracebacks in (
+        (len(errors), "failed", errors),
+        (n_not_started, "were not evaluated within time_budget", []),
+        (n_unscored, "could not be scored by a metric", unscored),
+    ):
+        if n_failed:
+            hint = ' Set error_score="raise" to debug. First error:\n' if tracebacks else ""
+            warn_caller(
+                f"{n_failed} of {len(results)} candidates of {owner} {reason}; their score is "
+                f"{run.error_score!r}.{hint}{''.join(tracebacks[:1])}",
+                CandidateFailedWarning,
+            )
     n_not_finite = sum(
         not all(np.all(np.isfinite(scores.replicates)) for scores in result.scores.values())
         for result in results
     )
-    n, score = len(results), f"their score is {run.error_score!r}"
-    hint = 'Set error_score="raise" to debug. First error:\n'
-    messages = []
-    if errors:
-        messages.append(
-            f"{len(errors)} of {n} candidates of {owner} failed; {score}. {hint}{errors[0]}"
-        )
-    if n_left:
-        messages.append(
-            f"{n_left} of {n} candidates of {owner} were not evaluated within time_budget; "
-            f"{score}. The best of the others is selected."
-        )
-    if unscored:
-        messages.append(
-            f"Scoring failed {len(unscored)} times for {n} candidates of {owner}; {score}. "
-            f"{hint}{unscored[0]}"
-        )
     if n_not_finite:
-        messages.append(
-            f"One or more of the test scores are non-finite: those of {n_not_finite} of {n} "
-            f"candidates of {owner}. They are never selected; check the scorer and the data."
+        warn_caller(
+            f"One or more of the test scores are non-finite: those of {n_not_finite} of "
+            f"{len(results)} candidates of {owner}. They are never selected; check the scorer and "
+            "the data.",
+            CandidateFailedWarning,
         )
-    for message in messages:
-        warn_caller(message, CandidateFailedWarning)
 
 
 def _raise_if_all_failed(
