@@ -96,7 +96,7 @@ def _encoded(result: "CandidateResult") -> dict[str, Any]:
         "fit_time": float(result.fit_time),
         "score_time": float(result.score_time),
         "loo": {**vars(result.loo), "scores": _encoded_scores(result.loo.scores)},
-        "main_score": float(result.main_score),
+        "main_score": float(result.corrected_score),
         "error": result.error,
         "scoring_errors": dict(result.scoring_errors),
         "params": repr(result.trial.candidate.params),  # for people who read the checkpoint
@@ -114,7 +114,7 @@ def _decoded(payload: Mapping[str, Any], trial: Trial) -> "CandidateResult":
         payload["fit_time"],
         payload["score_time"],
         LOOScores(**loo),
-        main_score=payload["main_score"],
+        corrected_score=payload["main_score"],
         error=payload["error"],
         scoring_errors=payload["scoring_errors"],
         n_fits=0,

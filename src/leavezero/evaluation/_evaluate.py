@@ -112,8 +112,7 @@ class CandidateResult:
     score_time: float
     loo: LOOScores = field(default_factory=LOOScores)
     cv: Mapping[str, MetricScores] = field(default_factory=dict)  # fold scores, by metric
-    main_score: float = np.nan  # corrected and rounded, so that equal ones tie
-    corrected_score: float = np.nan
+    corrected_score: float = np.nan  # by the main metric; until it is corrected, the mean score
     error: str | None = None
     scoring_errors: Mapping[str, str] = field(default_factory=dict)  # tracebacks by metric
     model: Any = field(default=None, repr=False)
@@ -121,10 +120,10 @@ class CandidateResult:
     n_fits: int = 1  # 0 if the result is from a checkpoint, or not started within the time budget
     ended: TaskEnded | None = None  # by a limit or the death of its process
 
-    def mean_score(self, metric: str | None) -> float:
-        """Return the mean score by a metric; NaN if there is none."""
-        scores = None if metric is None else self.scores.get(metric)
-        return np.nan if scores is None else scores.mean
+    @property
+    def main_score(self) -> float:
+        """The corrected score, rounded so that equal ones tie."""
+        return rounded(self.corrected_score)
 
     def held_out(self, metric: str) -> tuple[float, float]:
         """Return the LOO or fold score, or the mean of both, and its variance; NaN if none."""
@@ -204,21 +203,16 @@ def evaluate(
                 if stopped:
                     break
             if not stopped:
-                table = {r.trial.row: r for r in _with_scores(run, list(table.values()))}
+                table = {r.trial.row: r for r in _corrected(run, list(table.values()))}
                 strategy.tell([table[trial.row] for trial in trials])
     except KeyboardInterrupt as caught:
         interrupt = caught
-    results = sorted(_with_scores(run, list(table.values())), key=lambda r: r.trial.row)
+    results = sorted(_corrected(run, list(table.values())), key=lambda r: r.trial.row)
     return Evaluation(results, tuple(tasks), n_fits, interrupt, stopped or _is_spent(limits))
 
 
-def _with_scores(run: Run, results: list[CandidateResult]) -> list[CandidateResult]:
-    """Return the results with their final score by the main metric."""
-    if run.use_validation_set and run.use_loo:
-        return correct_scores(run, results)
-    return [
-        replace(result, corrected_score=result.mean_score(run.main_metric)) for result in results
-    ]
+def _corrected(run: Run, results: list[CandidateResult]) -> list[CandidateResult]:
+    return correct_scores(run, results) if run.use_validation_set and run.use_loo else results
 
 
 def _is_spent(limits: Limits | None) -> bool:
@@ -372,17 +366,24 @@ def _joined_folds(run: Run, parts: Sequence[CandidateResult]) -> CandidateResult
     )
     if joined.error is not None:
         return joined
-    joined = replace(
+    scores = join_scores([part.scores for part in parts])
+    return replace(
         joined,
-        scores=join_scores([part.scores for part in parts]),
+        scores=scores,
         train_scores={
             name: np.concatenate([part.train_scores[name] for part in parts])
             for name in parts[0].train_scores
             if all(name in part.train_scores for part in parts)
         },
         scoring_errors={n: text for part in parts for n, text in part.scoring_errors.items()},
+        corrected_score=_mean_score(run, scores),
     )
-    return replace(joined, main_score=rounded(joined.mean_score(run.main_metric)))
+
+
+def _mean_score(run: Run, scores: Mapping[str, MetricScores]) -> float:
+    """Return the mean score by the main metric; NaN if there is none."""
+    name = run.main_metric
+    return scores[name].mean if name is not None and name in scores else np.nan
 
 
 def _evaluate_jointly(run: Run, task: Task, method: JointFit) -> list[CandidateResult]:
@@ -563,17 +564,17 @@ def _scored(
         if run.labeled is not None:
             metrics = {name: metric.at(run.labeled) for name, metric in metrics.items()}
         train_scores, _ = score_on(run, model, run.training_set, metrics)
-    result = CandidateResult(
+    return CandidateResult(
         trial,
         {name: s.restricted(run.kept_rows, run.compared_rows) for name, s in scores.items()},
         {name: s.replicates for name, s in train_scores.items()},
         fit_time,
         time.perf_counter() - started + shared_time,
         loo,
+        corrected_score=_mean_score(run, scores),
         scoring_errors=errors,
         model=model,
     )
-    return replace(result, main_score=rounded(result.mean_score(run.main_metric)))
 
 
 def _score_without_target(

@@ -2,7 +2,7 @@
 
 import copy
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from numbers import Number
@@ -436,14 +436,9 @@ def join_scores(parts: Sequence[Mapping[str, MetricScores]]) -> dict[str, Metric
     return joined
 
 
-def validation_scores(results: "Sequence[CandidateResult]", name: str) -> Floats:
-    """Return the uncorrected score of each result; NaN where it has none."""
-    return np.array([r.scores[name].mean if name in r.scores else np.nan for r in results])
-
-
-def loo_scores(results: "Sequence[CandidateResult]", name: str) -> Floats:
-    """Return the LOO score of each result; NaN where it has none."""
-    return np.array([r.loo.scores[name].mean if name in r.loo.scores else np.nan for r in results])
+def mean_scores(scores: Iterable[Mapping[str, MetricScores]], name: str) -> Floats:
+    """Return the mean score of each model by a metric; NaN where it has none."""
+    return np.array([one[name].mean if name in one else np.nan for one in scores])
 
 
 def common_metric(run: "Run", results: "Sequence[CandidateResult]", name: str) -> Metric:

@@ -18,10 +18,9 @@ from leavezero.evaluation._candidates import Candidate, Key
 from leavezero.evaluation._evaluate import CandidateResult, Run
 from leavezero.evaluation._scoring import (
     common_metric,
-    loo_scores,
+    mean_scores,
     rounded,
     row_weights,
-    validation_scores,
 )
 
 TIED_ERRORS = 2.0  # candidates within so many standard errors of the difference are tied
@@ -485,14 +484,15 @@ def select(
     selection = describe_selection(
         ranking, resamples, rows, type(rule).__name__, selected, held_out[selected, 1]
     )
-    missing = np.full(len(able), np.nan)
     scores = CandidateScores(
         metric=common_metric(run, able, name).name,
         params=ranking.params,
         scores=ranking.scores,
         splits=ranking.replicates,
         resampled=resamples.drawn,
-        validation=validation_scores(able, name) if run.use_validation_set else missing,
+        validation=mean_scores([r.scores for r in able], name)
+        if run.use_validation_set
+        else np.full(len(able), np.nan),
         held_out=held_out[:, 0],
         best=selected,
         tied=tuple(ranking.tied),
@@ -527,7 +527,8 @@ def _add_metric(
     error_score = np.nan if run.error_score == "raise" else run.error_score
     missing = np.full(n_splits, error_score, dtype=np.float64)
     splits = np.array([r.scores[name].replicates if name in r.scores else missing for r in results])
-    validation, corrected = validation_scores(results, name), _corrected(run, results, name)
+    validation = mean_scores([result.scores for result in results], name)
+    corrected = _corrected(run, results, name)
     means = np.where(np.isnan(corrected), splits.mean(axis=1), corrected)
     splits = splits + (means - splits.mean(axis=1))[:, None]
     units = _row_scores(run, results, name, corrected - validation)
@@ -539,11 +540,9 @@ def _add_metric(
     if run.use_validation_set:
         table[f"mean_validation_{name}"] = validation
     if run.use_loo:
-        table[f"mean_loo_{name}"] = loo_scores(results, name)
+        table[f"mean_loo_{name}"] = mean_scores([r.loo.scores for r in results], name)
     if any(result.cv for result in results):
-        table[f"mean_cv_{name}"] = np.array(
-            [result.cv[name].mean if name in result.cv else np.nan for result in results]
-        )
+        table[f"mean_cv_{name}"] = mean_scores([r.cv for r in results], name)
     if any(result.train_scores for result in results):
         known = [r.train_scores.get(name, error_score) for r in results]
         train = np.array([np.broadcast_to(one, n_splits) for one in known], dtype=float)
@@ -560,7 +559,7 @@ def _corrected(run: Run, results: Sequence[CandidateResult], name: str) -> Float
     if name == run.main_metric:  # computed after each round
         return np.array([result.corrected_score for result in results])
     if not run.use_validation_set:
-        return validation_scores(results, name)
+        return mean_scores([result.scores for result in results], name)
     return corrected_scores(run, results, name)
 
 
