@@ -6,7 +6,7 @@ from these scores, so that all rules have the same fits, folds and validation se
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any
 from unittest.mock import patch
@@ -23,7 +23,8 @@ from leavezero import GridSearchLZO
 from leavezero.evaluation import CandidateResult, FoldPlan, Run, cross_validate_some
 from leavezero.evaluation import _bias_correction as correction
 from leavezero.evaluation import _fold_scores as folds_module
-from leavezero.evaluation._evaluate import plan_tasks
+from leavezero.evaluation._evaluate import evaluate_task, plan_tasks
+from leavezero.evaluation._scoring import join_scores
 
 PARTS_TRIED = ("tuning-300", "tuning-1000", "regression-tuning-300", "regression-tuning-1000")
 ALL = 10**6  # candidates on folds
@@ -105,15 +106,14 @@ def _run_rules(model_type: ModelType, split: Split, part: Any) -> dict[str, list
     search = _EvaluatedSearch(*model_type, random_state=split.number).fit(split.X, split.y)
     run, results = search.run_, search.results_
     tasks = plan_tasks([result.trial for result in results], run.seed)
+    fold_run = replace(run, folds=search.folds_, training_set=None)
     parts = [
         {
-            trial.row: scores
+            result.trial.row: result.scores
             for task in tasks
-            for trial, scores in zip(
-                task.trials, folds_module._fold_scores(run, (task, fold)), strict=True
-            )
+            for result in evaluate_task(fold_run, replace(task, fold=at))
         }
-        for fold in search.folds_
+        for at in range(len(search.folds_))
     ]
     regrets = {}
     for name, rule in RULES.items():
@@ -147,7 +147,7 @@ def _patched(changes: Changes, parts: Sequence[Mapping[int, Any]]) -> Iterator[N
         run: Run, results: Any, rows: Sequence[int], folds: Sequence[Any], *_: Any
     ) -> tuple[dict[int, Any], int]:
         joined = {
-            row: folds_module._joined_folds([p[row] for p in parts[: len(folds)]], len(folds))
+            row: folds_module.usable_scores(join_scores([p[row] for p in parts[: len(folds)]]))
             for row in rows
         }
         tasks = plan_tasks([results[row].trial for row in rows], run.seed)

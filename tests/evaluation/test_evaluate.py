@@ -275,7 +275,7 @@ def test_note_why_there_is_no_loo_score(iris, monkeypatch, model, fit_params, me
 
 def result_of(trial, model, score=0.5, provisional=False):
     return CandidateResult(
-        trial, {}, {}, 0.0, 0.0, main_score=score, model=model, provisional=provisional
+        trial, {}, {}, 0.0, 0.0, corrected_score=score, model=model, provisional=provisional
     )
 
 

@@ -81,7 +81,7 @@ def test_invalid_grid_raises_the_error_of_scikit_learn(data, cls, grid, message)
         ({"C": "1,2"}, TypeError, r"but got '1,2' \(of type str\) instead"),
         ({"C": []}, ValueError, r"need to be a non-empty sequence, got: \[\]"),
         ({"C": np.ones((3, 2))}, ValueError, "one-dimensional"),
-        ([], ValueError, "param_grid of GridSearchLZO must contain at least one candidate"),
+        ([], ValueError, "param_grid of GridSearchLZO must be a grid of at least one"),
         ({"c": [1]}, ValueError, r"cannot set {'c': 1}.*Valid parameters.*'C'"),
     ],
 )
@@ -312,8 +312,8 @@ def test_table_has_the_columns_of_grid_search_cv(iris):
     grid = [{"kernel": ["rbf"], "C": [1, 2]}, {"kernel": ["linear"]}]
     table = GridSearchLZO(SVC(), grid, n_replicates=3, random_state=0).fit(*iris).cv_results_
     expected = GridSearchCV(SVC(), grid, cv=3).fit(*iris).cv_results_
-    more = ["mean_validation_score", "mean_loo_score", "loo_method", "loo_note"]
-    assert list(table) == [*expected, *more, "low_test_score", "high_test_score"]
+    scores = ["mean_validation_score", "mean_loo_score", "low_test_score", "high_test_score"]
+    assert list(table) == [*expected, *scores, "loo_method", "loo_note"]
     assert all(len(column) == 3 for column in table.values())
     assert table["param_C"].mask.tolist() == expected["param_C"].mask.tolist()
     assert table["param_C"].dtype == expected["param_C"].dtype

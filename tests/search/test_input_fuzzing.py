@@ -18,6 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from leavezero import GridSearchLZO
+from leavezero.augment import _forest
 from leavezero.exceptions import AllCandidatesFailedError
 
 N = 24
@@ -219,6 +220,12 @@ if find_spec("pyarrow"):
     TABLES["arrow"] = pa.table({"a": NUMBERS[:, 0], "b": NUMBERS[:, 1]})
     TABLES["arrow dtypes"] = FRAME.astype("float64[pyarrow]")
 NAMED = re.compile(r"\b(X|y|[sS]ample.?weights?|groups?|cv|samples|classes|feature|columns?)\b")
+
+
+@pytest.fixture(autouse=True)
+def few_trees(monkeypatch):
+    """Keep the forests of the default augmenter small: they take nine tenths of the time."""
+    monkeypatch.setattr(_forest, "MAX_TREES", 2)
 
 
 def outcome(monkeypatch, estimator, X, y, **params):

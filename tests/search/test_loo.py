@@ -24,6 +24,7 @@ from leavezero import (
     HalvingGridSearchLZO,
     LabelInvariantMixup,
     OptunaSearchLZO,
+    SMIRClassifier,
 )
 from leavezero.exceptions import AllCandidatesFailedError
 
@@ -51,6 +52,25 @@ def test_loo_only_equals_leave_one_out_from_one_fit():
     assert search.augmenter_ is None
     assert search.selection_.resampled_units == "validation rows"
     assert search.predict(X).shape == y.shape
+
+
+def test_loo_only_in_halving():
+    """Of the rows of each iteration."""
+    grid = {"n_neighbors": [1, 3, 5, 9, 15, 25]}
+    search = HalvingGridSearchLZO(KNeighborsClassifier(), grid, loo="only", random_state=0)
+    table = search.fit(X, y).cv_results_
+    last = np.flatnonzero(table["n_resources"] == len(y))
+    for row in last:
+        expected = np.mean(loo_predict(KNeighborsClassifier(**table["params"][row]), X, y) == y)
+        assert table["mean_test_score"][row] == pytest.approx(expected)
+    assert 0 < len(last) < len(table["params"])
+
+
+def test_loo_of_unlabeled_rows_in_halving():
+    marked = np.where(np.arange(len(y)) % 2, -1, y)
+    grid = {"gamma": [0.01, 0.1, 1.0, 10.0]}
+    search = HalvingGridSearchLZO(SMIRClassifier(), grid, n_replicates=2, random_state=0)
+    assert np.isfinite(search.fit(X, marked).cv_results_["mean_loo_score"]).all()
 
 
 def test_loo_only_with_string_labels():

@@ -87,9 +87,9 @@ def test_without_classes_and_without_target():
     ("options", "message"),
     [
         ({"estimator": LinearRegression()}, "requires an estimator with partial_fit"),
-        ({"fading": 0.0}, r"fading must be in \(0, 1\]"),
-        ({"alpha": 2}, r"alpha must be None or in \(0, 1\)"),
-        ({"batch_size": 0}, "batch_size must be a positive int"),
+        ({"fading": 0.0}, r"fading of PrequentialSearchLZO must be in \(0, 1\]"),
+        ({"alpha": 2}, r"alpha of PrequentialSearchLZO must be None or in \(0, 1\)"),
+        ({"batch_size": 0}, "batch_size of PrequentialSearchLZO must be a positive int"),
     ],
 )
 def test_bad_parameters(options, message):

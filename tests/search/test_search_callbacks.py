@@ -165,19 +165,19 @@ class Slow(ClassifierMixin, BaseEstimator):
         self.folder = folder
     def fit(self, X, y):
         while self.number >= 3:
-            time.sleep(0.1)
+            pathlib.Path(self.folder, str(self.number)).touch()
+            time.sleep(0.05)
         self.classes_ = np.unique(y)
         return self
     def predict(self, X):
         return np.full(len(X), self.classes_[0])
     def score(self, X, y):
-        pathlib.Path(self.folder, str(self.number)).touch()
         return float(self.number)
 
-def interrupt(folder):
-    while len(list(folder.iterdir())) < 3:
-        time.sleep(0.1)
-    time.sleep(1)
+def interrupt(folder, n_jobs):  # once the other candidates are finished and all workers are busy
+    while len(list(folder.iterdir())) < n_jobs:
+        time.sleep(0.05)
+    time.sleep(n_jobs - 1)  # for results on their way from a worker
     os.kill(os.getpid(), signal.SIGINT)
 
 X, y = np.random.default_rng(0).normal(size=(40, 2)), np.tile([0, 1], 20)
@@ -186,7 +186,7 @@ for cls, n_jobs in ((GridSearchLZO, 1), (HalvingGridSearchLZO, 1), (GridSearchLZ
     folder.mkdir()
     few = {"augmenter": LabelInvariantMixup(), "n_replicates": 2, "random_state": 0}
     search = cls(Slow(folder=folder), {"number": range(5)}, n_jobs=n_jobs, **few)
-    threading.Thread(target=interrupt, args=[folder], daemon=True).start()
+    threading.Thread(target=interrupt, args=[folder, n_jobs], daemon=True).start()
     try:
         search.fit(X, y)
     except KeyboardInterrupt:

@@ -10,7 +10,7 @@ from scipy.spatial.distance import cdist
 
 from leavezero._typing import AnyArray, Floats
 from leavezero.evaluation._replicates import Replicates
-from leavezero.evaluation._scoring import Metric, common_metric, rounded, validation_scores
+from leavezero.evaluation._scoring import Metric, common_metric, mean_scores
 
 if TYPE_CHECKING:
     from leavezero.evaluation._evaluate import CandidateResult, Run
@@ -63,7 +63,7 @@ def correct_scores(run: "Run", results: "Sequence[CandidateResult]") -> "list[Ca
     if run.main_metric is not None:
         corrected = corrected_scores(run, results, run.main_metric)
     return [
-        replace(result, corrected_score=float(score), main_score=rounded(score))
+        replace(result, corrected_score=float(score))
         for result, score in zip(results, corrected, strict=True)
     ]
 
@@ -81,7 +81,7 @@ def corrected_scores(run: "Run", results: "Sequence[CandidateResult]", name: str
     every = [result.scores[name].predictions for result in some]
     predictions = [one for one in every if one is not None]
     corrected[scored] = combine(
-        validation_scores(some, name),
+        mean_scores([result.scores for result in some], name),
         held_out[:, 0],
         held_out[:, 1],
         np.stack(predictions, axis=1) if len(predictions) == len(some) else None,

@@ -15,7 +15,7 @@ from leavezero.evaluation._scoring import MetricScores
 from leavezero.execution import OpenCheckpoint, digest
 
 if TYPE_CHECKING:
-    from leavezero.evaluation._evaluate import CandidateResult, Fold, Run, Task
+    from leavezero.evaluation._evaluate import CandidateResult, Run, Task
 
 
 def search_identity(run: "Run", random_state: Any, groups: Any) -> dict[str, str]:
@@ -51,7 +51,6 @@ class CheckpointedResults:
 
     def __init__(self, store: OpenCheckpoint, run: "Run") -> None:
         self._store = store
-        self._run = run
         self._known = store.load()
         if run.error_score == "raise":  # failed candidates are fitted again, and raise
             self._known = {
@@ -60,45 +59,33 @@ class CheckpointedResults:
                 if not payload.get("error") and not payload.get("scoring_errors")
             }
 
-    def split(self, tasks: "Sequence[Task]") -> "tuple[list[CandidateResult], list[Task]]":
-        """Return the results that are stored, and the tasks without their trials."""
-        results, left = [], []
+    def split(
+        self, run: "Run", tasks: "Sequence[Task]"
+    ) -> "tuple[list[tuple[Task, list[CandidateResult]]], list[Task]]":
+        """Return the tasks whose results are stored, with them, and the tasks that are left.
+
+        A task is split if only some of its trials are stored.
+        """
+        stored, left = [], []
         for task in tasks:
-            keys = {trial: self._key(trial) for trial in task.trials}
+            keys = {trial: self._key(run, task, trial) for trial in task.trials}
             known = {trial: self._known[key] for trial, key in keys.items() if key in self._known}
-            results += [_decoded(payload, trial) for trial, payload in known.items()]
-            if len(known) < len(keys):
-                unknown = tuple(trial for trial in task.trials if trial not in known)
+            unknown = tuple(trial for trial in task.trials if trial not in known)
+            if known:
+                results = [_decoded(payload, trial) for trial, payload in known.items()]
+                stored.append((replace(task, trials=tuple(known)), results))
+            if unknown:
                 left.append(replace(task, trials=unknown))
-        return results, left
+        return stored, left
 
-    def save(self, results: "Sequence[CandidateResult]") -> None:
+    def save(self, run: "Run", task: "Task", results: "Sequence[CandidateResult]") -> None:
         """Store the results of a finished task in one transaction."""
-        self._store.save({self._key(result.trial): _encoded(result) for result in results})
+        self._store.save({self._key(run, task, one.trial): _encoded(one) for one in results})
 
-    def known_folds(self, task: "Task", fold: "Fold") -> list[dict[str, MetricScores]] | None:
-        """Return the scores of all trials on a fold; None if those of one are not stored."""
-        found = [self._known.get(self._fold_key(trial, fold)) for trial in task.trials]
-        payloads = [payload for payload in found if payload is not None]
-        if len(payloads) < len(found):
-            return None
-        return [_decoded_scores(payload["fold_scores"]) for payload in payloads]
-
-    def save_folds(
-        self, task: "Task", fold: "Fold", scores: Sequence[Mapping[str, MetricScores]]
-    ) -> None:
-        """Store the scores of the trials of a task on a fold in one transaction."""
-        pairs = zip(task.trials, scores, strict=True)
-        self._store.save(
-            {self._fold_key(t, fold): {"fold_scores": _encoded_scores(s)} for t, s in pairs}
-        )
-
-    def _fold_key(self, trial: Trial, fold: "Fold") -> str:
-        return digest([trial.candidate.make_estimator(self._run.seed), *fold])
-
-    def _key(self, trial: Trial) -> str:
-        estimator = trial.candidate.make_estimator(self._run.seed)
-        return digest([estimator, trial.training_rows, trial.iteration, self._run.kept_rows])
+    def _key(self, run: "Run", task: "Task", trial: Trial) -> str:
+        estimator = trial.candidate.make_estimator(run.seed)
+        fold = [] if task.fold is None else run.folds[task.fold]
+        return digest([estimator, trial.training_rows, trial.iteration, run.kept_rows, *fold])
 
 
 def _encoded(result: "CandidateResult") -> dict[str, Any]:
@@ -109,7 +96,7 @@ def _encoded(result: "CandidateResult") -> dict[str, Any]:
         "fit_time": float(result.fit_time),
         "score_time": float(result.score_time),
         "loo": {**vars(result.loo), "scores": _encoded_scores(result.loo.scores)},
-        "main_score": float(result.main_score),
+        "main_score": float(result.corrected_score),
         "error": result.error,
         "scoring_errors": dict(result.scoring_errors),
         "params": repr(result.trial.candidate.params),  # for people who read the checkpoint
@@ -127,10 +114,10 @@ def _decoded(payload: Mapping[str, Any], trial: Trial) -> "CandidateResult":
         payload["fit_time"],
         payload["score_time"],
         LOOScores(**loo),
-        main_score=payload["main_score"],
+        corrected_score=payload["main_score"],
         error=payload["error"],
         scoring_errors=payload["scoring_errors"],
-        from_checkpoint=True,
+        n_fits=0,
     )
 
 

@@ -7,6 +7,7 @@ import pickle
 import tempfile
 import time
 import traceback
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field, replace
@@ -26,11 +27,11 @@ from leavezero.evaluation._replicates import Replicates
 from leavezero.evaluation._scoring import (
     SINGLE,
     CachedPredictions,
-    LOOCache,
     Metric,
     MetricScores,
     block_variance,
     copied_if_modified,
+    join_scores,
     metric_for,
     modifies_input,
     rounded,
@@ -82,11 +83,6 @@ class Run:
         return len(self.y) if self.labeled is None else len(self.labeled)
 
     @property
-    def fits_per_trial(self) -> int:
-        """The number of fits of one candidate."""
-        return len(self.folds) or 1
-
-    @property
     def unsupervised(self) -> UnsupervisedScore | None:
         """The score without a target, which replaces validation set and folds."""
         return unsupervised_score(self.metrics)
@@ -116,19 +112,18 @@ class CandidateResult:
     score_time: float
     loo: LOOScores = field(default_factory=LOOScores)
     cv: Mapping[str, MetricScores] = field(default_factory=dict)  # fold scores, by metric
-    main_score: float = np.nan  # corrected and rounded, so that equal ones tie
-    corrected_score: float = np.nan
+    corrected_score: float = np.nan  # by the main metric; until it is corrected, the mean score
     error: str | None = None
     scoring_errors: Mapping[str, str] = field(default_factory=dict)  # tracebacks by metric
     model: Any = field(default=None, repr=False)
     provisional: bool = False  # the model predicts, but must be fitted again to be returned
-    from_checkpoint: bool = False
+    n_fits: int = 1  # 0 if the result is from a checkpoint, or not started within the time budget
     ended: TaskEnded | None = None  # by a limit or the death of its process
 
-    def mean_score(self, metric: str | None) -> float:
-        """Return the mean score by a metric; NaN if there is none."""
-        scores = None if metric is None else self.scores.get(metric)
-        return np.nan if scores is None else scores.mean
+    @property
+    def main_score(self) -> float:
+        """The corrected score, rounded so that equal ones tie."""
+        return rounded(self.corrected_score)
 
     def held_out(self, metric: str) -> tuple[float, float]:
         """Return the LOO or fold score, or the mean of both, and its variance; NaN if none."""
@@ -150,6 +145,7 @@ class Task:
 
     trials: tuple[Trial, ...]
     method: JointFit | None = None
+    fold: int | None = None  # of the run's folds; None: fit all training rows
 
 
 @dataclass(frozen=True)
@@ -199,30 +195,24 @@ def evaluate(
             trials = [on_start(trial) for trial in trials]
             planned = plan_tasks(trials, run.seed)
             tasks += [_joint_task(task) for task in planned]
-            for result in _round_results(run, planned, n_jobs, limits, checkpoint):
-                is_new_fit = result.was_started and not result.from_checkpoint
-                n_fits += run.fits_per_trial * is_new_fit
+            for result in trial_results(run, planned, n_jobs, limits, checkpoint, evaluate_task):
+                n_fits += result.n_fits
                 models.add(result)
                 table[result.trial.row] = replace(result, model=None)
                 stopped = on_result(result)
                 if stopped:
                     break
             if not stopped:
-                table = {r.trial.row: r for r in _with_scores(run, list(table.values()))}
+                table = {r.trial.row: r for r in _corrected(run, list(table.values()))}
                 strategy.tell([table[trial.row] for trial in trials])
     except KeyboardInterrupt as caught:
         interrupt = caught
-    results = sorted(_with_scores(run, list(table.values())), key=lambda r: r.trial.row)
+    results = sorted(_corrected(run, list(table.values())), key=lambda r: r.trial.row)
     return Evaluation(results, tuple(tasks), n_fits, interrupt, stopped or _is_spent(limits))
 
 
-def _with_scores(run: Run, results: list[CandidateResult]) -> list[CandidateResult]:
-    """Return the results with their final score by the main metric."""
-    if run.use_validation_set and run.use_loo:
-        return correct_scores(run, results)
-    return [
-        replace(result, corrected_score=result.mean_score(run.main_metric)) for result in results
-    ]
+def _corrected(run: Run, results: list[CandidateResult]) -> list[CandidateResult]:
+    return correct_scores(run, results) if run.use_validation_set and run.use_loo else results
 
 
 def _is_spent(limits: Limits | None) -> bool:
@@ -263,39 +253,64 @@ def _joint_task(task: Task) -> JointTask:
     return JointTask(rows, task.method.name if is_joint and task.method else None)
 
 
-def _round_results(
+def trial_results(
     run: Run,
     tasks: Sequence[Task],
     n_jobs: int | None,
     limits: Limits | None,
     checkpoint: CheckpointedResults | None,
+    function: Callable[[Run, Task], list[CandidateResult]],
 ) -> Iterator[CandidateResult]:
-    """Yield the results of a round as they are finished."""
+    """Yield the result of each trial as it is finished; with folds, when all of them are."""
+    if run.folds:
+        tasks = [replace(task, fold=at) for task in tasks for at in range(len(run.folds))]
+    parts: dict[int, dict[int | None, CandidateResult]] = defaultdict(dict)
+    for task, found in _finished_tasks(run, tasks, n_jobs, limits, checkpoint, function):
+        for result in found:
+            if task.fold is None:
+                yield result
+                continue
+            known = parts[result.trial.row]
+            known[task.fold] = result
+            if len(known) == len(run.folds):
+                yield _joined_folds(run, [known[at] for at in range(len(run.folds))])
+
+
+def _finished_tasks(
+    run: Run,
+    tasks: Sequence[Task],
+    n_jobs: int | None,
+    limits: Limits | None,
+    checkpoint: CheckpointedResults | None,
+    function: Callable[[Run, Task], list[CandidateResult]],
+) -> Iterator[tuple[Task, list[CandidateResult]]]:
+    """Yield tasks and the results of their trials as they are finished."""
     if checkpoint is not None:
-        known, tasks = checkpoint.split(tasks)
+        known, tasks = checkpoint.split(run, tasks)
         yield from known
     finished = run_tasks(
-        evaluate_task,
+        function,
         run,
         tasks,
         n_jobs=n_jobs,
         limits=limits,
         one_by_one=checkpoint is not None,
-        timeout_factor=lambda task: len(task.trials) * run.fits_per_trial,
+        timeout_factor=lambda task: len(task.trials),
     )
     retry: list[Task] = []
     with closing(finished):  # type: ignore[type-var]  # an iterator that is a generator
         for at, found in finished:
+            task = tasks[at]
             if not isinstance(found, TaskEnded):
                 if checkpoint is not None:
-                    checkpoint.save(found)
-                yield from found
-            elif len(tasks[at].trials) > 1 and found.limit != "time_budget":
-                retry += [Task((trial,)) for trial in tasks[at].trials]  # one of them is the cause
+                    checkpoint.save(run, task, found)
+                yield task, found
+            elif len(task.trials) > 1 and found.limit != "time_budget":  # one of them is the cause
+                retry += [Task((trial,), fold=task.fold) for trial in task.trials]
             else:
-                yield from _ended_results(run, tasks[at], found)
+                yield task, _ended_results(run, task, found)
     if retry:
-        yield from _round_results(run, retry, n_jobs, limits, checkpoint)
+        yield from _finished_tasks(run, retry, n_jobs, limits, checkpoint, function)
 
 
 def _ended_results(run: Run, task: Task, ended: TaskEnded) -> list[CandidateResult]:
@@ -303,16 +318,19 @@ def _ended_results(run: Run, task: Task, ended: TaskEnded) -> list[CandidateResu
         errors = {"timeout": TimeoutError, "memory_limit": MemoryError}
         [trial] = task.trials
         raise errors.get(ended.limit, RuntimeError)(f"{trial.candidate.params}: {ended}")
+    n_fits = int(ended.limit != "time_budget")
     return [
-        CandidateResult(trial, {}, {}, ended.seconds, 0.0, error=str(ended), ended=ended)
+        CandidateResult(
+            trial, {}, {}, ended.seconds, 0.0, error=str(ended), n_fits=n_fits, ended=ended
+        )
         for trial in task.trials
     ]
 
 
 def evaluate_task(run: Run, task: Task) -> list[CandidateResult]:
     """Fit and score the trials of a task, jointly where that is possible."""
-    if run.folds:
-        return _evaluate_on_folds(run, task)
+    if task.fold is not None:
+        return _evaluate_fold(run, task, *run.folds[task.fold])
     params = set(run.fit_params.get(task.trials[0].candidate.estimator_name, {}))
     if task.method is not None and run.y_fit is not None and params <= {"sample_weight"}:
         try:
@@ -322,51 +340,50 @@ def evaluate_task(run: Run, task: Task) -> list[CandidateResult]:
     return [_evaluate_trial(run, trial) for trial in task.trials]
 
 
-def _evaluate_on_folds(run: Run, task: Task) -> list[CandidateResult]:
-    """Fit the trials to the training rows of each fold and score them on the test rows.
+def _evaluate_fold(run: Run, task: Task, train: Ints, test: Ints) -> list[CandidateResult]:
+    """Fit the trials to the training rows of a fold and score them on the test rows.
 
     No model is kept, since none was fitted to all rows.
     """
     rows = task.trials[0].training_rows  # a trial that has some is a task of its own
+    if rows is not None:
+        train = np.intersect1d(train, rows)
     trials = tuple(replace(trial, training_rows=None, context=None) for trial in task.trials)
-    folds = [
-        evaluate_task(
-            fold_run(run, train if rows is None else np.intersect1d(train, rows), test),
-            replace(task, trials=trials),
-        )
-        for train, test in run.folds
-    ]
+    results = evaluate_task(fold_run(run, train, test), Task(trials, task.method))
     return [
-        _joined_results(run, trial, results)
-        for trial, results in zip(task.trials, zip(*folds, strict=True), strict=True)
+        replace(result, trial=trial, model=None)
+        for trial, result in zip(task.trials, results, strict=True)
     ]
 
 
-def _joined_results(run: Run, trial: Trial, results: Sequence[CandidateResult]) -> CandidateResult:
+def _joined_folds(run: Run, parts: Sequence[CandidateResult]) -> CandidateResult:
     """Return the results of one trial on all folds as one; a failed fold fails the trial."""
-    fit_time, score_time = (
-        float(np.mean([getattr(result, name) for result in results]))
-        for name in ("fit_time", "score_time")
+    joined = replace(
+        next((part for part in parts if part.error is not None), parts[0]),
+        fit_time=float(np.mean([part.fit_time for part in parts])),
+        score_time=float(np.mean([part.score_time for part in parts])),
+        n_fits=sum(part.n_fits for part in parts),
     )
-    errors = [result.error for result in results if result.error is not None]
-    if errors:
-        return CandidateResult(trial, {}, {}, fit_time, score_time, error=errors[0])
-    scores = {
-        name: MetricScores(np.array([result.scores[name].mean for result in results]))
-        for name in results[0].scores
-        if all(name in result.scores for result in results)
-    }
-    train_scores = {
-        name: np.concatenate([result.train_scores[name] for result in results])
-        for name in results[0].train_scores
-        if all(name in result.train_scores for result in results)
-    }
-    failed = {name: text for result in results for name, text in result.scoring_errors.items()}
-    loo = LOOScores(note=run.no_loo_reason)
-    joined = CandidateResult(
-        trial, scores, train_scores, fit_time, score_time, loo, scoring_errors=failed
+    if joined.error is not None:
+        return joined
+    scores = join_scores([part.scores for part in parts])
+    return replace(
+        joined,
+        scores=scores,
+        train_scores={
+            name: np.concatenate([part.train_scores[name] for part in parts])
+            for name in parts[0].train_scores
+            if all(name in part.train_scores for part in parts)
+        },
+        scoring_errors={n: text for part in parts for n, text in part.scoring_errors.items()},
+        corrected_score=_mean_score(run, scores),
     )
-    return replace(joined, main_score=rounded(joined.mean_score(run.main_metric)))
+
+
+def _mean_score(run: Run, scores: Mapping[str, MetricScores]) -> float:
+    """Return the mean score by the main metric; NaN if there is none."""
+    name = run.main_metric
+    return scores[name].mean if name is not None and name in scores else np.nan
 
 
 def _evaluate_jointly(run: Run, task: Task, method: JointFit) -> list[CandidateResult]:
@@ -459,25 +476,32 @@ def fit_candidate(
 
     Callbacks are propagated by the context; without one, as in folds, none is called.
     """
-    X, y, params = _training_data(run, candidate, rows)
+    part = rows_run(run, rows)
     model = candidate.make_estimator(run.seed)
-    X, y = copied_if_modified(model, X, y)
+    X, y = copied_if_modified(model, part.X, part.y_fit)
     targets = () if y is None else (y,)
     if context is None and hasattr(model, "set_callbacks"):
         model.set_callbacks()
     with nullcontext() if context is None else context.propagate_callback_context(model):
-        model.fit(X, *targets, **params)
+        model.fit(X, *targets, **part.fit_params.get(candidate.estimator_name, {}))
     return model
 
 
-def _training_data(
-    run: Run, candidate: Candidate, rows: Ints | None
-) -> tuple[Table, Any, dict[str, Any]]:
-    params = dict(run.fit_params.get(candidate.estimator_name, {}))
+def rows_run(run: Run, rows: Ints | None) -> Run:
+    """Return a run whose training data are some of the rows; None: all."""
     if rows is None:
-        return run.X, run.y_fit, params
-    y = None if run.y_fit is None else take_rows(run.y_fit, rows)
-    return _training_part(run, rows, rows), y, _params_at(params, rows, len(run.y))
+        return run
+    return replace(
+        run,
+        X=_training_part(run, rows, rows),
+        y=run.y[rows],
+        y_fit=None if run.y_fit is None else take_rows(run.y_fit, rows),
+        fit_params={
+            name: _params_at(params, rows, len(run.y)) for name, params in run.fit_params.items()
+        },
+        training_metrics={name: metric.at(rows) for name, metric in run.training_metrics.items()},
+        labeled=None if run.labeled is None else np.flatnonzero(np.isin(rows, run.labeled)),
+    )
 
 
 def _params_at(params: Mapping[str, Any], rows: Ints, n_rows: int) -> dict[str, Any]:
@@ -498,27 +522,18 @@ def fold_run(run: Run, train: Ints, test: Ints) -> Run:
         scored = ValidationSet(_training_part(run, rows, train), y)
         return Replicates(scored, 1, run.replicates.classes, fixed=True)
 
-    labeled = None if run.labeled is None else np.flatnonzero(np.isin(train, run.labeled))
-    is_train_scored = run.training_set is not None
+    part = rows_run(run, train)
+    if run.training_set is not None:
+        rows = train if part.labeled is None else train[part.labeled]
+        part = replace(part, training_set=rows_scored(rows))
     return replace(
-        run,
-        X=_training_part(run, train, train),
-        y=run.y[train],
-        y_fit=None if run.y_fit is None else take_rows(run.y_fit, train),
+        part,
         replicates=rows_scored(test),
         metrics={name: metric.at(test) for name, metric in run.training_metrics.items()},
-        training_metrics={name: metric.at(train) for name, metric in run.training_metrics.items()},
-        fit_params={
-            name: _params_at(params, train, len(run.y)) for name, params in run.fit_params.items()
-        },
-        training_set=rows_scored(train if labeled is None else train[labeled])
-        if is_train_scored
-        else None,
         kept_rows=None,
         compared_rows=np.arange(0),
         use_loo=False,
         use_validation_set=True,
-        labeled=labeled,
         folds=(),
     )
 
@@ -549,25 +564,25 @@ def _scored(
         if run.labeled is not None:
             metrics = {name: metric.at(run.labeled) for name, metric in metrics.items()}
         train_scores, _ = score_on(run, model, run.training_set, metrics)
-    result = CandidateResult(
+    return CandidateResult(
         trial,
         {name: s.restricted(run.kept_rows, run.compared_rows) for name, s in scores.items()},
         {name: s.replicates for name, s in train_scores.items()},
         fit_time,
         time.perf_counter() - started + shared_time,
         loo,
+        corrected_score=_mean_score(run, scores),
         scoring_errors=errors,
         model=model,
     )
-    return replace(result, main_score=rounded(result.mean_score(run.main_metric)))
 
 
 def _score_without_target(
     run: Run, trial: Trial, model: Any, score: UnsupervisedScore
 ) -> tuple[dict[str, MetricScores], dict[str, str]]:
-    rows, X = trial.training_rows, _training_data(run, trial.candidate, trial.training_rows)[0]
+    rows = trial.training_rows
     try:
-        [X] = copied_if_modified(model, X)
+        [X] = copied_if_modified(model, rows_run(run, rows).X)
         values = score.values(model, X, run.seed)
     except Exception:
         if run.error_score == "raise":
@@ -603,29 +618,19 @@ def score_on(
 
 
 def _trial_loo(run: Run, trial: Trial, model: Any, predictions: LOOPredictions | None) -> LOOScores:
-    rows, metrics = trial.training_rows, run.training_metrics
-    X, _, params = _training_data(run, trial.candidate, rows)
-    y = run.y if rows is None else run.y[rows]
-    if rows is not None:
-        metrics = {name: metric.at(rows) for name, metric in metrics.items()}
+    rows, part = trial.training_rows, rows_run(run, trial.training_rows)
+    X, y = part.X, part.y
     if predictions is None:
         X, y = copied_if_modified(model, X, y)
-    loo = score_loo(model, X, y, params, metrics, run.replicates.classes, predictions)
-    if run.labeled is None:
-        return loo
-    some = {name: scores.restricted(run.labeled, None) for name, scores in loo.scores.items()}
-    return replace(loo, scores=some)
-
-
-def _loo_unsupported_reason(model: Any, fit_params: Mapping[str, Any]) -> str | None:
-    """Return why LOO predictions are not available for an estimator; None if they are."""
-    method = find_leave_one_out(model)
-    if method is None:
-        return f"no leave-one-out method for {type(model).__name__}"
-    others = sorted(set(fit_params) - {"sample_weight"})
-    if others:
-        return f"fit was called with {', '.join(others)}"
-    return method.unsupported_reason(model)
+    params = part.fit_params.get(trial.candidate.estimator_name, {})
+    classes = run.replicates.classes
+    loo = score_loo(model, X, y, params, part.training_metrics, classes, predictions)
+    scores = dict(loo.scores)
+    for name, one in loo.scores.items():
+        if rows is not None:
+            one = replace(one, per_row=_per_training_row(one, rows, len(run.y)))
+        scores[name] = one.restricted(run.labeled, None)
+    return replace(loo, scores=scores)
 
 
 def score_loo(
@@ -638,9 +643,14 @@ def score_loo(
     predictions: LOOPredictions | None = None,
 ) -> LOOScores:
     """Return the LOO scores of a fitted model, or a note why there are none."""
-    reason = _loo_unsupported_reason(model, fit_params)
     method = find_leave_one_out(model)
-    if reason is not None or method is None:
+    if method is None:
+        return LOOScores(note=f"no leave-one-out method for {type(model).__name__}")
+    others = sorted(set(fit_params) - {"sample_weight"})
+    if others:
+        return LOOScores(note=f"fit was called with {', '.join(others)}")
+    reason = method.unsupported_reason(model)
+    if reason is not None:
         return LOOScores(note=reason)
     if predictions is None:
         try:
@@ -669,7 +679,7 @@ def _loo_scores(
 ) -> LOOScores:
     picked: Any = slice(None) if predictions.rows is not None or len(rows) == len(y) else rows
     known = {name: values[picked] for name, values in predictions.predictions.items()}
-    cached = LOOCache(model, known, classes)
+    cached = CachedPredictions(model, None, known.get, classes)
     needs_features = any(metric_for(model, metric).needs_features for metric in metrics.values())
     features = take_rows(X, rows) if needs_features else rows
     training = Replicates(ValidationSet(features, y[rows]), 1, classes, fixed=True)

@@ -3,7 +3,6 @@
 import logging
 import warnings
 from collections.abc import Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,11 +25,11 @@ from leavezero.evaluation._evaluate import (
     Run,
     Task,
     evaluate_task,
-    fold_run,
     plan_tasks,
+    trial_results,
 )
 from leavezero.evaluation._scoring import MetricScores, final_estimator
-from leavezero.execution import Limits, TaskEnded, run_tasks
+from leavezero.execution import Limits
 
 _log = logging.getLogger("leavezero")
 
@@ -302,76 +301,33 @@ def _cross_validated(
     checkpoint: CheckpointedResults | None,
 ) -> tuple[dict[int, dict[str, MetricScores]], int]:
     """Return the fold scores of some rows, none if a fold failed, and the number of fits."""
-    tasks = [
-        (task, fold)
-        for task in plan_tasks([results[row].trial for row in rows], run.seed)
-        for fold in folds
-    ]
-    scores: dict[int, Any] = {}  # by task
-    for at, (task, fold) in enumerate(tasks):
-        known = None if checkpoint is None else checkpoint.known_folds(task, fold)
-        if known is not None:
-            scores[at] = known
-    new = [at for at in range(len(tasks)) if at not in scores]
-    n_fits = 0
-    finished = run_tasks(
-        _fold_scores,
-        run,
-        [tasks[at] for at in new],
-        n_jobs=n_jobs,
-        limits=limits,
-        timeout_factor=lambda pair: len(pair[0].trials),
-    )
-    with closing(finished):  # type: ignore[type-var]  # an iterator that is a generator
-        for at, found in finished:
-            task, fold = tasks[new[at]]
-            if isinstance(found, TaskEnded):
-                _log.info("A fold of %s %s.", task.trials[0].candidate.params, found)
-                n_fits += found.limit != "time_budget"
-                continue
-            n_fits += 1 if _is_one_fit(run, task) else len(task.trials)
-            scores[new[at]] = found
-            if checkpoint is not None:
-                checkpoint.save_folds(task, fold, found)
-    parts: dict[int, list[Mapping[str, MetricScores]]] = {row: [] for row in rows}
-    for at in sorted(scores):
-        for trial, one in zip(tasks[at][0].trials, scores[at], strict=True):
-            parts[trial.row].append(one)
-    return {row: _joined_folds(found, len(folds)) for row, found in parts.items()}, n_fits
-
-
-def _joined_folds(
-    parts: Sequence[Mapping[str, MetricScores]], n_folds: int
-) -> dict[str, MetricScores]:
-    """Return the scores by metric on all folds; none by a metric that failed on one."""
-    scores: dict[str, MetricScores] = {}
-    if len(parts) < n_folds:
-        return scores
-    for name in parts[0]:
-        known = [part[name] for part in parts if name in part]
-        means = np.array([one.mean for one in known])
-        if len(known) < n_folds or not np.isfinite(means).all():
-            continue
-        per_row = [one.per_row for one in known if one.per_row is not None]
-        if len(per_row) == n_folds:
-            rows = np.concatenate(per_row)
-            variance = float(np.var(rows, dtype=np.float64)) / max(1, len(rows) - 1)
-        else:
-            variance = float(np.mean([one.variance for one in known])) / n_folds
-            if np.isnan(variance) and n_folds > 1:  # not a mean over rows, such as AUC
-                variance = float(np.var(means, ddof=1)) / n_folds
-        scores[name] = MetricScores(means, variance=EXTRA_VARIANCE * variance)
-    return scores
-
-
-def _fold_scores(run: Run, task: tuple[Task, Fold]) -> list[Mapping[str, MetricScores]]:
-    """Fit candidates to the training rows of a fold; return their scores on the test rows."""
-    candidates, (train, test) = task
-    run = replace(run, training_set=None)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of classes that a fold lacks
-        results = evaluate_task(fold_run(run, train, test), candidates)
-    for result in results:
+    run = replace(run, folds=folds, training_set=None)
+    tasks = plan_tasks([results[row].trial for row in rows], run.seed)
+    # Of the candidates of one fitted model, only the first counts.
+    counted = {
+        trial.row
+        for task in tasks
+        for trial in (task.trials[:1] if _is_one_fit(run, task) else task.trials)
+    }
+    scores, n_fits = {}, 0
+    for result in trial_results(run, tasks, n_jobs, limits, checkpoint, _evaluate_quietly):
         for error in filter(None, [result.error, *result.scoring_errors.values()]):
             _log.info("A fold of %s failed: %s", result.trial.candidate.params, error)
-    return [result.scores for result in results]
+        scores[result.trial.row] = usable_scores(result.scores)
+        n_fits += result.n_fits * (result.trial.row in counted)
+    return scores, n_fits
+
+
+def usable_scores(scores: Mapping[str, MetricScores]) -> dict[str, MetricScores]:
+    """Return finite fold scores with the variance that they have as scores of the whole fit."""
+    return {
+        name: replace(one, variance=EXTRA_VARIANCE * one.variance)
+        for name, one in scores.items()
+        if np.isfinite(one.replicates).all()
+    }
+
+
+def _evaluate_quietly(run: Run, task: Task) -> list[CandidateResult]:
+    with warnings.catch_warnings():  # those of fits to all rows were shown before
+        warnings.simplefilter("ignore", UserWarning)
+        return evaluate_task(run, task)

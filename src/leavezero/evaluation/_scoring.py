@@ -2,7 +2,7 @@
 
 import copy
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from numbers import Number
@@ -206,24 +206,26 @@ class CachedPredictions:
     A scorer calls ``predict``, ``predict_proba`` or ``decision_function`` on what it takes for X.
     It is given row numbers instead, and each method returns the stored predictions, so that the
     model predicts once for all replicates and metrics. Classes that the model was not trained on
-    get probability zero.
+    get probability zero. Without X, only predictions that are known exist: leave-one-out ones.
     """
 
     def __init__(
         self,
         model: Any,
-        X: Table,
+        X: Table | None,
         known: Callable[[str], AnyArray | None] = lambda method: None,
         classes: AnyArray | None = None,
     ) -> None:
         self.model = model
         self.computed: dict[str, AnyArray] = {}  # by method
+        self.is_loo = X is None
         self._X = X
         self._known = known  # predictions of a method, if they were computed elsewhere
         self._classes = classes
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") and name != "__sklearn_tags__":
+        is_special = name.startswith("__") and name != "__sklearn_tags__"
+        if is_special or (self.is_loo and name in METHODS and self._known(name) is None):
             raise AttributeError(name)
         value = getattr(self.model, name)
         if name == "classes_" and self._classes is not None:
@@ -258,21 +260,6 @@ class CachedPredictions:
         return expanded
 
 
-class LOOCache(CachedPredictions):
-    """Leave-one-out predictions in the role of a model; other methods do not exist."""
-
-    def __init__(
-        self, model: Any, predictions: Mapping[str, AnyArray], classes: AnyArray | None = None
-    ) -> None:
-        super().__init__(model, None, predictions.__getitem__, classes)
-        self._methods = tuple(predictions)
-
-    def __getattr__(self, name: str) -> Any:
-        if name in METHODS and name not in self._methods:
-            raise AttributeError(name)
-        return super().__getattr__(name)
-
-
 class ScoredModel:
     """The model that a callable ``scorer(model, X, y)`` receives.
 
@@ -291,7 +278,7 @@ class ScoredModel:
         return get_tags(self._predictions.model)
 
     def __getattr__(self, name: str) -> Any:
-        is_loo = isinstance(self._predictions, LOOCache)
+        is_loo = self._predictions.is_loo
         if is_loo and name not in (*METHODS, *_LOO_ATTRIBUTES):
             raise AttributeError(f"{name} is not known from leave-one-out predictions")
         value = getattr(self._predictions, name)
@@ -430,14 +417,28 @@ def block_variance(
     return float(np.var(known, ddof=1)) / len(known) if len(known) > 1 else np.nan
 
 
-def validation_scores(results: "Sequence[CandidateResult]", name: str) -> Floats:
-    """Return the uncorrected score of each result; NaN where it has none."""
-    return np.array([r.scores[name].mean if name in r.scores else np.nan for r in results])
+def join_scores(parts: Sequence[Mapping[str, MetricScores]]) -> dict[str, MetricScores]:
+    """Return the scores on all folds by each metric that no fold lacks, with their variance."""
+    joined: dict[str, MetricScores] = {}
+    n_folds = len(parts)
+    for name in [name for name in parts[0] if all(name in part for part in parts)]:
+        scores = [part[name] for part in parts]
+        means = np.array([one.mean for one in scores])
+        per_row = [one.per_row for one in scores if one.per_row is not None]
+        if len(per_row) == n_folds:
+            rows = np.concatenate(per_row)
+            variance = float(np.var(rows, dtype=np.float64)) / max(1, len(rows) - 1)
+        else:
+            variance = float(np.mean([one.variance for one in scores])) / n_folds
+            if np.isnan(variance) and n_folds > 1:  # not a mean over rows, such as AUC
+                variance = float(np.var(means, ddof=1)) / n_folds
+        joined[name] = MetricScores(means, variance=variance)
+    return joined
 
 
-def loo_scores(results: "Sequence[CandidateResult]", name: str) -> Floats:
-    """Return the LOO score of each result; NaN where it has none."""
-    return np.array([r.loo.scores[name].mean if name in r.loo.scores else np.nan for r in results])
+def mean_scores(scores: Iterable[Mapping[str, MetricScores]], name: str) -> Floats:
+    """Return the mean score of each model by a metric; NaN where it has none."""
+    return np.array([one[name].mean if name in one else np.nan for one in scores])
 
 
 def common_metric(run: "Run", results: "Sequence[CandidateResult]", name: str) -> Metric:
@@ -517,7 +518,7 @@ def _feature_scores(
     try:
         value = metric.scorer(ScoredModel(predictions, X, rows), *data, **params)
     except (AttributeError, TypeError):  # such as for the steps of a pipeline, model[0]
-        if isinstance(predictions, LOOCache):
+        if predictions.is_loo:
             raise
         value = metric.scorer(predictions.model, *data, **params)
     return _as_numbers(value, metric, name)

@@ -1,7 +1,7 @@
 """From the results of candidates to ``cv_results_``, bootstrap intervals and the selection."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from numbers import Real
 from typing import Any, Literal, Protocol
@@ -17,12 +17,10 @@ from leavezero.evaluation._bias_correction import corrected_scores
 from leavezero.evaluation._candidates import Candidate, Key
 from leavezero.evaluation._evaluate import CandidateResult, Run
 from leavezero.evaluation._scoring import (
-    MetricScores,
     common_metric,
-    loo_scores,
+    mean_scores,
     rounded,
     row_weights,
-    validation_scores,
 )
 
 TIED_ERRORS = 2.0  # candidates within so many standard errors of the difference are tied
@@ -54,9 +52,10 @@ SIMPLER = dict.fromkeys(_LOW.split(), "low") | dict.fromkeys(_HIGH.split(), "hig
 class RowScores:
     """Scores of candidates split into units: rows of the validation set, or replicates.
 
-    A candidate's score is ``values @ weights + shift``. ``source_rows`` are the training rows that
-    a unit was generated from, -1 for padding; None if they are unknown. ``n_training_rows`` is the
-    size of the training data, ``rows_per_unit`` the number of validation rows in a unit.
+    A candidate's score is ``values @ weights + shift``, NaN if it has none. ``source_rows`` are the
+    training rows that a unit was generated from, -1 for padding; None if they are unknown.
+    ``n_training_rows`` is the size of the training data, ``rows_per_unit`` the number of validation
+    rows in a unit.
     """
 
     values: Floats = field(repr=False)
@@ -66,6 +65,10 @@ class RowScores:
     rows_per_unit: int = 1
     source_rows: Ints | None = field(default=None, repr=False)
     fixed: bool = False  # the validation set was given, not generated
+
+    def of(self, rows: Sequence[int]) -> "RowScores":
+        """Return the scores of some candidates."""
+        return replace(self, values=self.values[rows], shift=self.shift[rows])
 
     @property
     def resampled_units(self) -> ResampledUnits:
@@ -459,93 +462,117 @@ def select(
 
     There is no selection if no candidate has a finite score.
     """
-    corrected = {name: _corrected(run, results, name) for name in _metric_names(results)}
-    table = _results_table(run, results, corrected)
-    shifts = {name: corrected[name] - validation_scores(results, name) for name in corrected}
-    resamples = {
-        name: _add_intervals(table, run, results, name, shifts[name], root) for name in shifts
-    }
+    table = _candidate_columns(results)
+    found = {name: _add_metric(table, run, results, name, root) for name in _metric_names(results)}
+    if run.use_loo:
+        table["loo_method"] = np.array([r.loo.method for r in results], dtype=object)
+        table["loo_note"] = np.array([r.loo.note for r in results], dtype=object)
     rows = _selectable_rows(results)
     if run.main_metric is None or not rows:
         return Selected(table)
-    able = [results[row] for row in rows]
-    ranking = _ranking(run, able, shifts[run.main_metric][rows])
-    drawn = resamples[run.main_metric].of(rows)
+    able, name = [results[row] for row in rows], run.main_metric
+    units, resamples = found[name][0].of(rows), found[name][1].of(rows)
+    ranking = Ranking(
+        np.array([result.main_score for result in able]),
+        np.array([result.scores[name].replicates for result in able]) + units.shift[:, None],
+        [result.trial.candidate.params for result in able],
+        [result.trial.candidate.key for result in able],
+        units,
+    )
     selected = rule.choose(ranking)
-    _, variance = able[selected].held_out(run.main_metric)
-    selection = describe_selection(ranking, drawn, rows, type(rule).__name__, selected, variance)
-    scores = _candidate_scores(run, able, ranking, drawn, selection, selected)
+    held_out = np.array([result.held_out(name) for result in able])
+    selection = describe_selection(
+        ranking, resamples, rows, type(rule).__name__, selected, held_out[selected, 1]
+    )
+    scores = CandidateScores(
+        metric=common_metric(run, able, name).name,
+        params=ranking.params,
+        scores=ranking.scores,
+        splits=ranking.replicates,
+        resampled=resamples.drawn,
+        validation=mean_scores([r.scores for r in able], name)
+        if run.use_validation_set
+        else np.full(len(able), np.nan),
+        held_out=held_out[:, 0],
+        best=selected,
+        tied=tuple(ranking.tied),
+        bias_corrected=selection.bias_corrected_score,
+        standard_error=selection.standard_error,
+        cross_validated=bool(able[selected].cv),
+    )
     return Selected(table, selection, scores, tuple(result.trial.candidate for result in able))
+
+
+def _candidate_columns(results: Sequence[CandidateResult]) -> dict[str, Any]:
+    """Return the columns that do not depend on a metric, with scikit-learn's names."""
+    columns: dict[str, Any] = {}
+    for name in ("fit_time", "score_time"):
+        columns[f"mean_{name}"] = np.array([getattr(result, name) for result in results])
+        columns[f"std_{name}"] = np.zeros(len(results))  # there is one fit per candidate
+    for name in dict.fromkeys(name for result in results for name in result.trial.columns):
+        columns[name] = np.array([result.trial.columns[name] for result in results])
+    params = [result.trial.candidate.params for result in results]
+    return columns | _param_columns(params) | {"params": params}
+
+
+def _add_metric(
+    table: dict[str, Any],
+    run: Run,
+    results: Sequence[CandidateResult],
+    name: str,
+    root: np.random.SeedSequence,
+) -> tuple[RowScores, Resamples]:
+    """Add the columns of one metric; return the scores of rows and of bootstrap resamples."""
+    n_splits = run.replicates.n_replicates
+    error_score = np.nan if run.error_score == "raise" else run.error_score
+    missing = np.full(n_splits, error_score, dtype=np.float64)
+    splits = np.array([r.scores[name].replicates if name in r.scores else missing for r in results])
+    validation = mean_scores([result.scores for result in results], name)
+    corrected = _corrected(run, results, name)
+    means = np.where(np.isnan(corrected), splits.mean(axis=1), corrected)
+    splits = splits + (means - splits.mean(axis=1))[:, None]
+    units = _row_scores(run, results, name, corrected - validation)
+    spread = splits.std(axis=1) if run.folds else _fold_spread(run, results, name, units)
+    table |= {f"split{r}_test_{name}": column for r, column in enumerate(splits.T)}
+    table[f"mean_test_{name}"] = means
+    table[f"std_test_{name}"] = spread
+    table[f"rank_test_{name}"] = _ranks(means)
+    if run.use_validation_set:
+        table[f"mean_validation_{name}"] = validation
+    if run.use_loo:
+        table[f"mean_loo_{name}"] = mean_scores([r.loo.scores for r in results], name)
+    if any(result.cv for result in results):
+        table[f"mean_cv_{name}"] = mean_scores([r.cv for r in results], name)
+    if any(result.train_scores for result in results):
+        known = [r.train_scores.get(name, error_score) for r in results]
+        train = np.array([np.broadcast_to(one, n_splits) for one in known], dtype=float)
+        table |= {f"split{r}_train_{name}": column for r, column in enumerate(train.T)}
+        table[f"mean_train_{name}"] = np.array([np.mean(one) for one in known])
+        table[f"std_train_{name}"] = np.array([np.std(one) for one in known])
+    resamples, metric = resample(units, root), common_metric(run, results, name)
+    for end, values in zip(("low", "high"), resamples.interval(), strict=True):
+        table[f"{end}_test_{name}"] = np.clip(values, metric.lowest, metric.highest)
+    return units, resamples
 
 
 def _corrected(run: Run, results: Sequence[CandidateResult], name: str) -> Floats:
     if name == run.main_metric:  # computed after each round
         return np.array([result.corrected_score for result in results])
     if not run.use_validation_set:
-        return validation_scores(results, name)
+        return mean_scores([result.scores for result in results], name)
     return corrected_scores(run, results, name)
 
 
-def _results_table(
-    run: Run, results: Sequence[CandidateResult], corrected: Mapping[str, Floats]
-) -> dict[str, Any]:
-    """Return columns of equal length with scikit-learn's names, one row per trial."""
-    n_rows, n_splits = len(results), run.replicates.n_replicates
-    columns: dict[str, Any] = {}
-    for name in ("fit_time", "score_time"):
-        columns[f"mean_{name}"] = np.array([getattr(result, name) for result in results])
-        columns[f"std_{name}"] = np.zeros(n_rows)  # there is one fit per candidate
-    for name in dict.fromkeys(name for result in results for name in result.trial.columns):
-        columns[name] = np.array([result.trial.columns[name] for result in results])
-    params = [result.trial.candidate.params for result in results]
-    columns |= _param_columns(params)
-    columns["params"] = params
-    error_score = np.nan if run.error_score == "raise" else run.error_score
-    for name in corrected:
-        missing = np.full(n_splits, error_score, dtype=np.float64)
-        splits = np.array(
-            [r.scores[name].replicates if name in r.scores else missing for r in results]
-        )
-        means = np.where(np.isnan(corrected[name]), splits.mean(axis=1), corrected[name])
-        splits = splits + (means - splits.mean(axis=1))[:, None]
-        spread = splits.std(axis=1) if run.folds else _fold_spread(run, results, name)
-        columns |= {f"split{r}_test_{name}": column for r, column in enumerate(splits.T)}
-        columns[f"mean_test_{name}"] = means
-        columns[f"std_test_{name}"] = spread
-        columns[f"rank_test_{name}"] = _ranks(means)
-        if run.use_validation_set:
-            columns[f"mean_validation_{name}"] = validation_scores(results, name)
-        if run.use_loo:
-            columns[f"mean_loo_{name}"] = loo_scores(results, name)
-        if any(result.cv for result in results):
-            columns[f"mean_cv_{name}"] = np.array(
-                [result.cv[name].mean if name in result.cv else np.nan for result in results]
-            )
-        if any(result.train_scores for result in results):
-            known = [r.train_scores.get(name, error_score) for r in results]
-            train = np.array([np.broadcast_to(one, n_splits) for one in known], dtype=float)
-            columns |= {f"split{r}_train_{name}": column for r, column in enumerate(train.T)}
-            columns[f"mean_train_{name}"] = np.array([np.mean(one) for one in known])
-            columns[f"std_train_{name}"] = np.array([np.std(one) for one in known])
-    if run.use_loo:
-        columns["loo_method"] = np.array([r.loo.method for r in results], dtype=object)
-        columns["loo_note"] = np.array([r.loo.note for r in results], dtype=object)
-    return columns
-
-
-def _fold_spread(run: Run, results: Sequence[CandidateResult], name: str) -> Floats:
+def _fold_spread(
+    run: Run, results: Sequence[CandidateResult], name: str, units: RowScores
+) -> Floats:
     """Return the standard deviation that each score would have over folds of the training data.
 
     A fold has ``1 / n_replicates`` of the training rows, so that the standard deviation divided by
     the root of the number of splits is the standard error of the mean, as it is of folds.
     Replicates themselves vary less: they all come from the same training rows.
     """
-    errors = np.zeros(len(results))
-    known = [row for row, result in enumerate(results) if name in result.scores]
-    if known:
-        scores = [results[row].scores[name] for row in known]
-        units = _row_scores(run, scores, np.zeros(len(known)), name)
-        errors[known] = [standard_error(values, units) for values in units.values]
+    errors = np.nan_to_num([standard_error(values, units) for values in units.values])
     variances = np.array([result.held_out(name)[1] for result in results])
     errors = np.where(np.isnan(variances), errors, np.sqrt(variances))
     return np.sqrt(run.replicates.n_replicates) * errors
@@ -600,33 +627,29 @@ def _selectable_rows(results: Sequence[CandidateResult]) -> list[int]:
     return [row for row in scored if results[row].trial.iteration == last]
 
 
-def _ranking(run: Run, results: Sequence[CandidateResult], shifts: Floats) -> Ranking:
-    assert run.main_metric is not None
-    scores = [result.scores[run.main_metric] for result in results]
-    return Ranking(
-        np.array([result.main_score for result in results]),
-        np.array([one.replicates for one in scores]) + shifts[:, None],
-        [result.trial.candidate.params for result in results],
-        [result.trial.candidate.key for result in results],
-        _row_scores(run, scores, shifts, run.main_metric),
-    )
-
-
-def _row_scores(run: Run, scores: Sequence[MetricScores], shifts: Floats, name: str) -> RowScores:
-    """Return the scores of models by row, or by replicate if the score is no mean over rows."""
+def _row_scores(
+    run: Run, results: Sequence[CandidateResult], name: str, shift: Floats
+) -> RowScores:
+    """Return the scores by row, or by replicate if the score is no mean over rows."""
     rows, fixed = run.replicates.rows, run.replicates.fixed
     n_training_rows = len(rows) if fixed else run.n_labeled
-    per_row = [one.per_row for one in scores]
-    if any(values is None for values in per_row):
-        values = np.array([one.replicates for one in scores])
-        n_units = values.shape[1]
+    scores = [result.scores.get(name) for result in results]
+    if any(one is not None and one.per_row is None for one in scores):
+        n_units = run.replicates.n_replicates
+        values = _stacked([None if one is None else one.replicates for one in scores], n_units)
         weights, size = np.full(n_units, 1 / n_units), len(rows) // n_units
-        return RowScores(values, weights, shifts, n_training_rows, size, fixed=fixed)
+        return RowScores(values, weights, shift, n_training_rows, size, fixed=fixed)
     weights, source_rows = _row_shares(run, name), rows.source_rows
     if run.kept_rows is not None:
         weights = weights[run.kept_rows] / weights[run.kept_rows].sum()
         source_rows = None if source_rows is None else source_rows[run.kept_rows]
-    return RowScores(np.array(per_row), weights, shifts, n_training_rows, 1, source_rows, fixed)
+    values = _stacked([None if one is None else one.per_row for one in scores], len(weights))
+    return RowScores(values, weights, shift, n_training_rows, 1, source_rows, fixed)
+
+
+def _stacked(rows: Sequence[Floats | None], length: int) -> Floats:
+    missing = np.full(length, np.nan, dtype=np.float32)
+    return np.array([missing if row is None else row for row in rows])
 
 
 def _row_shares(run: Run, name: str) -> Floats:
@@ -638,53 +661,3 @@ def _row_shares(run: Run, name: str) -> Floats:
         for block in blocks:
             weights[block] /= weights[block].sum() * len(blocks) * replicates.n_replicates
     return weights
-
-
-def _add_intervals(
-    table: dict[str, Any],
-    run: Run,
-    results: Sequence[CandidateResult],
-    name: str,
-    shifts: Floats,
-    root: np.random.SeedSequence,
-) -> Resamples:
-    """Add the 95 % interval of each score; return the resampled scores, NaN where missing."""
-    known = [row for row, result in enumerate(results) if name in result.scores]
-    drawn = np.full((len(results), N_RESAMPLES), np.nan)
-    left_out = drawn.copy()
-    if known:
-        scores = [results[row].scores[name] for row in known]
-        found = resample(_row_scores(run, scores, shifts[known], name), root)
-        drawn[known], left_out[known] = found.drawn, found.left_out
-    resamples = Resamples(drawn, left_out)
-    metric = common_metric(run, results, name)
-    for end, values in zip(("low", "high"), resamples.interval(), strict=True):
-        table[f"{end}_test_{name}"] = np.clip(values, metric.lowest, metric.highest)
-    return resamples
-
-
-def _candidate_scores(
-    run: Run,
-    results: Sequence[CandidateResult],
-    ranking: Ranking,
-    resamples: Resamples,
-    selection: Selection,
-    selected: int,
-) -> CandidateScores:
-    """Return the scores of the selectable candidates in the form that diagnostics use."""
-    name = str(run.main_metric)
-    missing = np.full(len(results), np.nan)
-    return CandidateScores(
-        metric=common_metric(run, results, name).name,
-        params=ranking.params,
-        scores=ranking.scores,
-        splits=ranking.replicates,
-        resampled=resamples.drawn,
-        validation=validation_scores(results, name) if run.use_validation_set else missing,
-        held_out=np.array([result.held_out(name)[0] for result in results]),
-        best=selected,
-        tied=tuple(ranking.tied),
-        bias_corrected=selection.bias_corrected_score,
-        standard_error=selection.standard_error,
-        cross_validated=bool(results[selected].cv),
-    )

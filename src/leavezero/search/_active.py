@@ -10,7 +10,7 @@ from scipy.stats import beta
 from sklearn.base import is_classifier
 
 from leavezero._tables import count_rows
-from leavezero._typing import AnyArray, Bools, Floats, Ints, Table
+from leavezero._typing import AnyArray, Floats, Ints, Table
 from leavezero.evaluation import fit_candidate, predict_in_blocks
 
 PRIOR = 8.0  # labels that the consensus of the candidates is worth
@@ -73,7 +73,7 @@ class ActiveQuery:
         The accuracy of a candidate has a beta distribution: right and wrong labels are added to
         the share of the candidates that agree with it, which counts as eight labels.
         """
-        differs = self._differs
+        differs = (self.predictions != self.predictions[0]).any(axis=0)
         votes = self.predictions[:, differs]
         if not differs.any():
             return np.full(len(votes), 1 / len(votes))
@@ -88,10 +88,6 @@ class ActiveQuery:
         others = np.exp(log_below.sum(axis=0) - log_below)
         weights = (density * others).sum(axis=1)
         return weights / weights.sum()
-
-    @cached_property
-    def _differs(self) -> Bools:
-        return (self.predictions != self.predictions[0]).any(axis=0)
 
 
 def active_query(search: Any, X_pool: Table, *, max_candidates: int = 10) -> ActiveQuery:

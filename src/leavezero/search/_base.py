@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import MetaEstimatorMixin, clone, is_classifier, is_regressor
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier, is_regressor
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
@@ -67,7 +67,7 @@ from leavezero.search._messages import (
     check_index,
     check_parameters,
     check_refit,
-    check_table,
+    check_tables,
     check_target,
     check_values,
     failures,
@@ -129,11 +129,11 @@ class _Request:
     folds: Sequence[Fold] = ()  # of all candidates, if they replace the validation set
 
 
-def _best_estimator_has(method: str) -> Callable[["BaseSearchLZO"], bool]:
+def _best_estimator_has(method: str) -> Callable[["BestEstimatorMixin"], bool]:
     """Return a check that the best estimator, or before fit the estimator, has a method."""
 
-    def check(self: "BaseSearchLZO") -> bool:
-        if not self.refit:
+    def check(self: "BestEstimatorMixin") -> bool:
+        if not getattr(self, "refit", True):
             raise AttributeError(
                 f"{type(self).__name__} was initialized with `refit=False`. {method} is available "
                 "only after refitting on the best parameters: use refit=True."
@@ -144,7 +144,81 @@ def _best_estimator_has(method: str) -> Callable[["BaseSearchLZO"], bool]:
     return check
 
 
-class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, ReportMixin):
+class BestEstimatorMixin(MetaEstimatorMixin, BaseEstimator):
+    """Methods and tags of a search that are those of its best estimator."""
+
+    estimator: Any
+
+    def _representative(self) -> Any:
+        """Return the estimator that determines whether this is a classifier or a regressor."""
+        return self.estimator
+
+    @property
+    def classes_(self) -> AnyArray:
+        """Class labels of the best estimator."""
+        _best_estimator_has("classes_")(self)
+        return self._fitted_best().classes_
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of features seen during fit."""
+        if not hasattr(self, "best_estimator_"):
+            raise AttributeError(f"{type(self).__name__} has no n_features_in_ before fit.")
+        return int(self.best_estimator_.n_features_in_)
+
+    @available_if(_best_estimator_has("predict"))
+    def predict(self, X: Table) -> AnyArray:
+        """Call predict on the best estimator."""
+        return self._fitted_best().predict(X)
+
+    @available_if(_best_estimator_has("predict_proba"))
+    def predict_proba(self, X: Table) -> AnyArray:
+        """Call predict_proba on the best estimator."""
+        return self._fitted_best().predict_proba(X)
+
+    @available_if(_best_estimator_has("predict_log_proba"))
+    def predict_log_proba(self, X: Table) -> AnyArray:
+        """Call predict_log_proba on the best estimator."""
+        return self._fitted_best().predict_log_proba(X)
+
+    @available_if(_best_estimator_has("decision_function"))
+    def decision_function(self, X: Table) -> AnyArray:
+        """Call decision_function on the best estimator."""
+        return self._fitted_best().decision_function(X)
+
+    @available_if(_best_estimator_has("score_samples"))
+    def score_samples(self, X: Table) -> AnyArray:
+        """Call score_samples on the best estimator."""
+        return self._fitted_best().score_samples(X)
+
+    @available_if(_best_estimator_has("transform"))
+    def transform(self, X: Table) -> Table:
+        """Call transform on the best estimator."""
+        return self._fitted_best().transform(X)
+
+    @available_if(_best_estimator_has("inverse_transform"))
+    def inverse_transform(self, X: Table) -> Table:
+        """Call inverse_transform on the best estimator."""
+        return self._fitted_best().inverse_transform(X)
+
+    def _fitted_best(self) -> Any:
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self._representative())
+        tags.estimator_type = inner.estimator_type
+        tags.classifier_tags = inner.classifier_tags
+        tags.regressor_tags = inner.regressor_tags
+        tags.target_tags = inner.target_tags
+        tags.input_tags.allow_nan = inner.input_tags.allow_nan
+        tags.input_tags.pairwise = inner.input_tags.pairwise
+        tags.input_tags.sparse = inner.input_tags.sparse
+        return tags
+
+
+class BaseSearchLZO(CallbackSupportMixin, BestEstimatorMixin, ReportMixin):
     """Base class of all searches; a subclass implements the strategy that proposes candidates.
 
     Examples
@@ -154,8 +228,6 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, ReportMixin):
     >>> issubclass(GridSearchLZO, BaseSearchLZO)
     True
     """
-
-    estimator: Any
 
     def __init__(
         self,
@@ -205,10 +277,6 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, ReportMixin):
         self, factory: CandidateFactory, y: AnyArray, root: np.random.SeedSequence
     ) -> Strategy:
         """Return what proposes candidates; randomness comes from a stream of the root."""
-
-    def _representative(self) -> Any:
-        """Return the estimator that determines whether this is a classifier or a regressor."""
-        return self.estimator
 
     def _estimators(self) -> dict[str, Any]:
         """Return all estimators by name."""
@@ -277,8 +345,8 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, ReportMixin):
         scoring = resolve_scoring(self.scoring, owner)
         check_parameters(self, estimator)
         rule = resolve_rule(self.select, owner)
-        checkpoint = check_checkpoint(self.checkpoint, self.random_state, owner)
-        check_table(X, owner)
+        checkpoint = check_checkpoint(self)
+        check_tables(X, y, owner)
         estimators = self._estimators()
         semi_supervised = any(takes_unlabeled(final_estimator(e)) for e in estimators.values())
         folds_reason = no_validation_set_reason(self, estimator, X, y)
@@ -313,8 +381,8 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, ReportMixin):
             target = read_target(configured(), values, owner)
         # A column of shape (n, 1) is passed on as one of shape (n,).
         y_fit = y if y is None or np.asarray(y).ndim == values.ndim else values
-        if target.original_marker:
-            y_fit = target.with_original_marker()
+        if target.with_own_marker is not None:
+            y_fit = target.with_own_marker
         if y is not None and scoring.unsupervised is not None:
             raise ValueError(
                 f"scoring={type(scoring.unsupervised).__name__}() of {owner} is a score without a "
@@ -466,7 +534,7 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, ReportMixin):
         """Return the fitted augmenter and the replicates that it generated."""
         target, owner = request.target, type(self).__name__
         augmenter = self.augmenter
-        if target.original_marker and hasattr(augmenter, "unlabeled"):
+        if target.with_own_marker is not None and hasattr(augmenter, "unlabeled"):
             augmenter = clone(augmenter).set_params(unlabeled=target.marker)
         if isinstance(augmenter, str) or target.labeled is not None:
             resolved = resolve_augmenter(
@@ -597,7 +665,7 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, ReportMixin):
         names = [name[len("mean_test_") :] for name in table if name.startswith("mean_test_")]
         self.multimetric_ = isinstance(self.scorer_, dict) or names not in ([], [SINGLE])
         if callable(self.scoring) and names:  # its names are known now
-            check_refit(self.refit, names, self.multimetric_, owner)
+            check_refit(self, names, multimetric=self.multimetric_)
         if selected.selection is not None:
             self.selection_ = selected.selection
         if callable(self.refit):
@@ -624,21 +692,6 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, ReportMixin):
         if hasattr(self.best_estimator_, "feature_names_in_"):
             self.feature_names_in_ = self.best_estimator_.feature_names_in_
 
-    # Methods of the best estimator
-
-    @property
-    def classes_(self) -> AnyArray:
-        """Class labels of the best estimator."""
-        _best_estimator_has("classes_")(self)
-        return self._fitted_best().classes_
-
-    @property
-    def n_features_in_(self) -> int:
-        """Number of features seen during fit."""
-        if not hasattr(self, "best_estimator_"):
-            raise AttributeError(f"{type(self).__name__} has no n_features_in_ before fit.")
-        return int(self.best_estimator_.n_features_in_)
-
     def score(self, X: Table, y: AnyArray | None = None, **params: Any) -> float:
         """Return the score of the best estimator on X and y, by the metric of the search."""
         _best_estimator_has("fit")(self)
@@ -655,63 +708,12 @@ class BaseSearchLZO(CallbackSupportMixin, MetaEstimatorMixin, ReportMixin):
         value = scorer(estimator, X, y, **route_score(self, params, name))
         return float(value[name] if isinstance(value, dict) else value)
 
-    @available_if(_best_estimator_has("predict"))
-    def predict(self, X: Table) -> AnyArray:
-        """Call predict on the best estimator."""
-        return self._fitted_best().predict(X)
-
-    @available_if(_best_estimator_has("predict_proba"))
-    def predict_proba(self, X: Table) -> AnyArray:
-        """Call predict_proba on the best estimator."""
-        return self._fitted_best().predict_proba(X)
-
-    @available_if(_best_estimator_has("predict_log_proba"))
-    def predict_log_proba(self, X: Table) -> AnyArray:
-        """Call predict_log_proba on the best estimator."""
-        return self._fitted_best().predict_log_proba(X)
-
-    @available_if(_best_estimator_has("decision_function"))
-    def decision_function(self, X: Table) -> AnyArray:
-        """Call decision_function on the best estimator."""
-        return self._fitted_best().decision_function(X)
-
-    @available_if(_best_estimator_has("score_samples"))
-    def score_samples(self, X: Table) -> AnyArray:
-        """Call score_samples on the best estimator."""
-        return self._fitted_best().score_samples(X)
-
-    @available_if(_best_estimator_has("transform"))
-    def transform(self, X: Table) -> Table:
-        """Call transform on the best estimator."""
-        return self._fitted_best().transform(X)
-
-    @available_if(_best_estimator_has("inverse_transform"))
-    def inverse_transform(self, X: Table) -> Table:
-        """Call inverse_transform on the best estimator."""
-        return self._fitted_best().inverse_transform(X)
-
-    def _fitted_best(self) -> Any:
-        check_is_fitted(self, "best_estimator_")
-        return self.best_estimator_
-
     # scikit-learn's protocols
 
     def get_metadata_routing(self) -> Any:
         """Return the metadata router."""
         scoring = resolve_scoring(self.scoring, type(self).__name__)
         return make_router(self, self._estimators(), scoring)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        inner = get_tags(self._representative())
-        tags.estimator_type = inner.estimator_type
-        tags.classifier_tags = inner.classifier_tags
-        tags.regressor_tags = inner.regressor_tags
-        tags.target_tags = inner.target_tags
-        tags.input_tags.allow_nan = inner.input_tags.allow_nan
-        tags.input_tags.pairwise = inner.input_tags.pairwise
-        tags.input_tags.sparse = inner.input_tags.sparse
-        return tags
 
     def __getstate__(self) -> dict[str, Any]:
         state: Any = super().__getstate__()

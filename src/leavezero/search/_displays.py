@@ -8,7 +8,7 @@ from typing import Any, Self
 from sklearn.utils.validation import check_is_fitted
 
 from leavezero.report import plot_scores, plot_validation_set, results_frame
-from leavezero.search._summary import brief_summary, metric_column
+from leavezero.search._summary import brief_summary, compare_samples, metric_column
 
 
 class _Display(ABC):
@@ -161,7 +161,7 @@ class ValidationSetDisplay(_Display):
 
     @classmethod
     def _extract(cls, search: Any) -> tuple[Any, ...]:
-        validation = search._compare_validation_set()
+        validation = compare_samples(search)
         if validation is None:
             raise ValueError(
                 f"This {type(search).__name__} has no validation set to display: it was pickled "

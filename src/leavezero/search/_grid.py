@@ -13,7 +13,7 @@ from leavezero._typing import AnyArray, RandomState
 from leavezero._warnings import warn_caller
 from leavezero.evaluation import ESTIMATOR, CandidateFactory, SingleRound, Strategy
 from leavezero.search._base import BaseSearchLZO, common_params
-from leavezero.search._messages import is_count
+from leavezero.search._messages import check_parameter, is_count
 
 NAME = "candidate"  # the parameter that holds an estimator's name in cv_results_
 
@@ -214,8 +214,8 @@ class GridSearchLZO(BaseSearchLZO):
     ) -> Strategy:
         for params in ParameterGrid(self.param_grid):
             factory.candidate(self.estimator, params)
-        if not factory.candidates:
-            raise ValueError("param_grid of GridSearchLZO must contain at least one candidate.")
+        has_candidates = bool(factory.candidates)
+        check_parameter(self, "param_grid", has_candidates, "a grid of at least one candidate")
         return SingleRound(factory.candidates)
 
 
@@ -300,10 +300,7 @@ class RandomizedSearchLZO(BaseSearchLZO):
     def _strategy(
         self, factory: CandidateFactory, y: AnyArray, root: np.random.SeedSequence
     ) -> Strategy:
-        if not is_count(self.n_iter):
-            raise ValueError(
-                f"n_iter of RandomizedSearchLZO must be a positive int, got {self.n_iter!r}."
-            )
+        check_parameter(self, "n_iter", is_count(self.n_iter), "a positive int")
         for params in sample_params(self.param_distributions, self.n_iter, root, "n_iter", self):
             factory.candidate(self.estimator, params)
         return SingleRound(factory.candidates)
@@ -409,18 +406,13 @@ class CandidateSearchLZO(BaseSearchLZO):
 
     def _listed(self) -> Iterator[tuple[str, Any, Any]]:
         """Yield the name, the estimator and the grid of each candidate."""
-        if not isinstance(self.candidates, Mapping) or not self.candidates:
-            raise ValueError(
-                "candidates of CandidateSearchLZO must be a dict that maps names to estimators or "
-                f"to pairs of estimator and grid, got {self.candidates!r}."
-            )
+        required = "a dict that maps strings to estimators or to pairs of estimator and grid"
+        is_dict = isinstance(self.candidates, Mapping) and len(self.candidates) > 0
+        check_parameter(self, "candidates", is_dict, required)
         for name, value in self.candidates.items():
             pair = value if isinstance(value, tuple | list) else (value, {})
-            if not isinstance(name, str) or len(pair) != 2 or not hasattr(pair[0], "fit"):
-                raise ValueError(
-                    "candidates of CandidateSearchLZO must map strings to estimators or to pairs "
-                    f"of estimator and grid, got {name!r}: {value!r}."
-                )
+            is_valid = isinstance(name, str) and len(pair) == 2 and hasattr(pair[0], "fit")
+            check_parameter(self, "candidates", is_valid, required)
             yield name, *pair
 
     def _strategy(

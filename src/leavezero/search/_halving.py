@@ -13,7 +13,7 @@ from leavezero._typing import AnyArray, Ints, RandomState
 from leavezero.evaluation import Candidate, CandidateFactory, CandidateResult, Trial
 from leavezero.search._base import BaseSearchLZO, common_params
 from leavezero.search._grid import sample_params
-from leavezero.search._messages import is_count
+from leavezero.search._messages import check_parameter, is_count
 
 ROWS = "n_samples"
 
@@ -134,11 +134,8 @@ class BaseHalvingLZO(BaseSearchLZO):
         self, factory: CandidateFactory, y: AnyArray, root: np.random.SeedSequence, smallest: int
     ) -> HalvingStrategy:
         largest = self._largest(len(y))
-        if is_count(self.min_resources) and smallest > largest:
-            raise ValueError(
-                f"min_resources of {type(self).__name__} must be at most max_resources "
-                f"({largest}), got {smallest}."
-            )
+        is_valid = smallest <= largest or not is_count(self.min_resources)
+        check_parameter(self, "min_resources", is_valid, f"at most max_resources ({largest})")
         n_candidates = len(factory.candidates)
         limits = (smallest, largest, self._exhaust, self.aggressive_elimination)
         resources = schedule(n_candidates, self.factor, *limits)
@@ -160,37 +157,30 @@ class BaseHalvingLZO(BaseSearchLZO):
         """Return the resources of the first iteration."""
         if is_count(self.min_resources):
             return int(self.min_resources)
-        if self.min_resources not in ("exhaust", "smallest"):
-            raise ValueError(
-                f'min_resources of {type(self).__name__} must be "exhaust", "smallest" or a '
-                f"positive int, got {self.min_resources!r}."
-            )
+        is_valid = self.min_resources in ("exhaust", "smallest")
+        required = '"exhaust", "smallest" or a positive int'
+        check_parameter(self, "min_resources", is_valid, required)
         if self.resource != ROWS:
             return 1
         n_classes = len(np.unique(y)) if is_classifier(self._representative()) else 1
         return min(len(y), 10 * max(2, n_classes))
 
     def _largest(self, n_rows: int) -> int:
-        owner = type(self).__name__
-        if isinstance(self.factor, bool) or not self.factor > 1:
-            raise ValueError(f"factor of {owner} must be a number above 1, got {self.factor!r}.")
+        is_factor = not isinstance(self.factor, bool) and self.factor > 1
+        check_parameter(self, "factor", is_factor, "a number above 1")
         if self.resource == ROWS:
             if self.max_resources == "auto":
                 return n_rows
-            if is_count(self.max_resources) and self.max_resources <= n_rows:
-                return int(self.max_resources)
-        elif is_count(self.max_resources):
-            known = self._representative().get_params()
-            if self.resource not in known:
-                raise ValueError(
-                    f"resource of {owner} must be {ROWS!r} or an integer parameter of the "
-                    f"estimator ({', '.join(sorted(known))}), got {self.resource!r}."
-                )
-            return int(self.max_resources)
-        raise ValueError(
-            f'max_resources of {owner} must be a positive int, or "auto" if rows are the resource '
-            f"(at most {n_rows}), got {self.max_resources!r} for the resource {self.resource!r}."
-        )
+            is_valid = is_count(self.max_resources) and self.max_resources <= n_rows
+            required = f'"auto" or a positive int of at most {n_rows}, the number of rows'
+        else:
+            known = sorted(self._representative().get_params())
+            required = f"{ROWS!r} or an integer parameter of the estimator ({', '.join(known)})"
+            check_parameter(self, "resource", self.resource in known, required)
+            is_valid = is_count(self.max_resources)
+            required = "a positive int, unless rows are the resource"
+        check_parameter(self, "max_resources", is_valid, required)
+        return int(self.max_resources)
 
     @property
     def all_cv_results_(self) -> dict[str, Any]:
@@ -314,10 +304,8 @@ class HalvingGridSearchLZO(BaseHalvingLZO):
     ) -> HalvingStrategy:
         for params in ParameterGrid(self.param_grid):
             factory.candidate(self.estimator, _without(self.resource, params, self))
-        if not factory.candidates:
-            raise ValueError(
-                "param_grid of HalvingGridSearchLZO must contain at least one candidate."
-            )
+        has_candidates = bool(factory.candidates)
+        check_parameter(self, "param_grid", has_candidates, "a grid of at least one candidate")
         return self._halving(factory, y, root, self._smallest(y))
 
 
@@ -426,11 +414,9 @@ class HalvingRandomSearchLZO(BaseHalvingLZO):
     def _n_sampled(self, smallest: int, largest: int) -> int:
         if is_count(self.n_candidates):
             return int(self.n_candidates)
-        if self.n_candidates != "exhaust" or self._exhaust:
-            raise ValueError(
-                'n_candidates of HalvingRandomSearchLZO must be a positive int or "exhaust", and '
-                f'an int if min_resources is "exhaust", got {self.n_candidates!r}.'
-            )
+        is_valid = self.n_candidates == "exhaust" and not self._exhaust
+        required = 'a positive int or "exhaust", and an int if min_resources is "exhaust"'
+        check_parameter(self, "n_candidates", is_valid, required)
         return max(1, largest // smallest)
 
 

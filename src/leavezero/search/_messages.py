@@ -59,92 +59,87 @@ _LOGGER = logging.getLogger("leavezero")
 # Parameters and data
 
 
+def check_parameter(search: Any, name: str, is_valid: bool, required: str) -> None:
+    """Raise if a parameter of a search is invalid."""
+    if not is_valid:
+        value = getattr(search, name)
+        raise ValueError(f"{name} of {type(search).__name__} must be {required}, got {value!r}.")
+
+
 def check_parameters(search: Any, estimator: Any) -> None:
     """Raise if a common parameter of a search is invalid."""
-    owner = type(search).__name__
-    required = ("fit",) if search.scoring is not None else ("fit", "score")
-    missing = [name for name in required if not hasattr(estimator, name)]
+    methods = ("fit",) if search.scoring is not None else ("fit", "score")
+    missing = [name for name in methods if not hasattr(estimator, name)]
     if missing and (missing != ["score"] or find_score([estimator]) is None):
         raise TypeError(
-            f"estimator of {owner} must have the method fit and, if no scoring is specified, the "
-            f"method score; {estimator!r} has no {' and no '.join(missing)}."
+            f"estimator of {type(search).__name__} must have the method fit and, if no scoring is "
+            f"specified, the method score; {estimator!r} has no {' and no '.join(missing)}."
         )
-    if search.error_score != "raise" and not isinstance(search.error_score, Real):
-        raise ValueError(
-            f'error_score of {owner} must be a number or "raise", got {search.error_score!r}.'
-        )
-    if not isinstance(search.verbose, Real):
-        raise ValueError(f"verbose of {owner} must be an int, got {search.verbose!r}.")
-    if search.n_jobs is not None and (not _is_int(search.n_jobs) or search.n_jobs == 0):
-        raise ValueError(
-            f"n_jobs of {owner} must be None or an int other than 0, got {search.n_jobs!r}."
-        )
-    if not (search.loo is False or search.loo in ("auto", "only")):
-        raise ValueError(f'loo of {owner} must be "auto", False or "only", got {search.loo!r}.')
+    error_score, n_jobs, finalists = search.error_score, search.n_jobs, search.cv_finalists
+    is_error_score = isinstance(error_score, Real) or error_score == "raise"
+    check_parameter(search, "error_score", is_error_score, 'a number or "raise"')
+    check_parameter(search, "verbose", isinstance(search.verbose, Real), "an int")
+    is_n_jobs = n_jobs is None or (_is_int(n_jobs) and n_jobs != 0)
+    check_parameter(search, "n_jobs", is_n_jobs, "None or an int other than 0")
+    is_loo = search.loo is False or search.loo in ("auto", "only")
+    check_parameter(search, "loo", is_loo, '"auto", False or "only"')
+    is_finalists = is_count(finalists, 0) or (
+        isinstance(finalists, str) and finalists in ("auto", "all")
+    )
+    required = '"auto", "all" or an int of at least 0'
+    check_parameter(search, "cv_finalists", is_finalists, required)
     is_single = search.scoring is None or isinstance(search.scoring, str | UnsupervisedScore)
     if is_single or callable(search.scoring):  # whose names are known once it was called
-        check_refit(search.refit, [], False, owner)
+        check_refit(search, [], multimetric=False)
     else:
-        check_refit(search.refit, list(search.scoring), True, owner)
-    is_named = isinstance(search.cv_finalists, str) and search.cv_finalists in ("auto", "all")
-    if not is_named and not is_count(search.cv_finalists, 0):
-        raise ValueError(
-            f'cv_finalists of {owner} must be "auto", "all" or an int of at least 0, '
-            f"got {search.cv_finalists!r}."
-        )
-    if search.loo != "only":
-        _check_augmenter(estimator, search.augmenter, owner)
+        check_refit(search, list(search.scoring), multimetric=True)
+    is_auto = isinstance(search.augmenter, str) and search.augmenter == "auto"
+    if search.loo != "only" and not is_auto:
+        _check_augmenter(search, estimator)
 
 
-def check_refit(refit: Any, names: list[str], multimetric: bool, owner: str) -> None:
+def check_refit(search: Any, names: list[str], *, multimetric: bool) -> None:
     """Raise unless refit determines the best candidate; a single metric may have any name."""
-    if isinstance(refit, bool) and not (refit and multimetric):
-        return
-    if callable(refit) or (isinstance(refit, str) and (not multimetric or refit in names)):
-        return
-    if multimetric:
+    refit = search.refit
+    if not multimetric:
+        is_valid = isinstance(refit, bool | str) or callable(refit)
+        check_parameter(search, "refit", is_valid, "True, False, a str or a callable")
+    elif not (refit is False or callable(refit) or (isinstance(refit, str) and refit in names)):
         raise ValueError(
             "For multi-metric scoring, the parameter refit must be set to a scorer key or a "
-            f"callable to refit, or to False. The keys of {owner} are {', '.join(names)}; "
-            f"got {refit!r}."
+            f"callable to refit, or to False. The keys of {type(search).__name__} are "
+            f"{', '.join(names)}; got {refit!r}."
         )
-    raise ValueError(f"refit of {owner} must be True, False, a str or a callable, got {refit!r}.")
 
 
-def _check_augmenter(estimator: Any, augmenter: Any, owner: str) -> None:
-    if isinstance(augmenter, str) and augmenter == "auto":
-        return
+def _check_augmenter(search: Any, estimator: Any) -> None:
+    owner, augmenter = type(search).__name__, search.augmenter
     if is_pairwise(estimator) and not hasattr(augmenter, "fixed_rows"):
         raise ValueError(
             f"{owner} cannot generate validation rows for an estimator with precomputed "
             'similarities. Use augmenter="auto", which cross-validates all candidates, or '
             "augmenter=FixedValidationSet(X_val, y_val)."
         )
-    if not (hasattr(augmenter, "fit") and hasattr(augmenter, "sample")):
-        raise ValueError(
-            f'augmenter of {owner} must be "auto" or an object with fit(X, y) and '
-            f"sample(n_samples), got {augmenter!r}."
-        )
+    is_valid = hasattr(augmenter, "fit") and hasattr(augmenter, "sample")
+    required = '"auto" or an object with fit(X, y) and sample(n_samples)'
+    check_parameter(search, "augmenter", is_valid, required)
     if isinstance(augmenter, FixedValidationSet) and count_rows(augmenter.X) == 0:
         raise ValueError(f"augmenter of {owner} is a FixedValidationSet without rows.")
 
 
-def check_checkpoint(checkpoint: Any, random_state: Any, owner: str) -> Checkpoint | None:
+def check_checkpoint(search: Any) -> Checkpoint | None:
     """Return the checkpoint of a path or a Checkpoint; it requires an int as random_state."""
+    checkpoint = search.checkpoint
     if checkpoint is None:
         return None
     if not isinstance(checkpoint, Checkpoint):
-        is_path = isinstance(checkpoint, str | PathLike)
-        if not is_path or not str(checkpoint) or "\0" in str(checkpoint):
-            raise ValueError(
-                f"checkpoint of {owner} must be None, a path or a Checkpoint, got {checkpoint!r}."
-            )
+        is_path = isinstance(checkpoint, str | PathLike) and str(checkpoint) != ""
+        is_path = is_path and "\0" not in str(checkpoint)
+        check_parameter(search, "checkpoint", is_path, "None, a path or a Checkpoint")
         checkpoint = Checkpoint(checkpoint)
-    if not _is_int(random_state):
-        raise ValueError(
-            f"random_state of {owner} must be an int if there is a checkpoint, got "
-            f"{random_state!r}: a resumed search must generate the same validation set."
-        )
+    # A resumed search must generate the same validation set.
+    is_seed = _is_int(search.random_state)
+    check_parameter(search, "random_state", is_seed, "an int if there is a checkpoint")
     return checkpoint
 
 
@@ -158,7 +153,7 @@ def no_validation_set_reason(
         return "there is no target"
     if is_pairwise(estimator):
         return "kernels or distances are precomputed"
-    if getattr(getattr(y, "dtype", None), "names", None) or _n_dimensions(y) > 2:
+    if getattr(getattr(y, "dtype", None), "names", None) or getattr(y, "ndim", 1) > 2:
         return "y has fields or more than two dimensions"
     if not has_columns(X):
         return 'X has no columns (for scores without folds, use loo="only")'
@@ -173,13 +168,6 @@ def has_numbers_or_steps(X: Table, estimators: Sequence[Any]) -> bool:
         return False
     dtypes = X.dtypes if hasattr(X, "dtypes") else [np.asarray(X).dtype]
     return has_columns(X) and all(getattr(dtype, "kind", "O") in "fiub" for dtype in dtypes)
-
-
-def _n_dimensions(y: Any) -> int:
-    try:
-        return np.asarray(y).ndim
-    except ValueError:  # lists of unequal lengths, which `check_target` refuses
-        return 1
 
 
 def not_exchangeable_reason(search: Any, params: RoutedParams) -> str | None:
@@ -207,10 +195,12 @@ def _naming(name: str, owner: str) -> Iterator[None]:
         raise kind(f"{name} passed to {owner} cannot be used: {error}") from error
 
 
-def check_table(X: Any, owner: str) -> None:
+def check_tables(X: Any, y: Any, owner: str) -> None:
     """Raise unless X has rows, and no values that neither estimators nor augmenters support."""
-    if hasattr(X, "collect") and not hasattr(X, "shape"):
-        raise TypeError(f"X passed to {owner} is a lazy {type(X).__name__}. Pass X.collect().")
+    for name, table in (("X", X), ("y", y)):
+        if hasattr(table, "collect") and not hasattr(table, "shape"):
+            lazy = type(table).__name__
+            raise TypeError(f"{name} passed to {owner} is a lazy {lazy}. Pass {name}.collect().")
     has_rows = hasattr(X, "__len__") or hasattr(X, "__array__") or hasattr(X, "shape")
     has_rows = has_rows and len(getattr(X, "shape", (1,))) > 0
     if not has_rows or isinstance(X, str | bytes | Mapping | np.matrix):
@@ -293,8 +283,6 @@ def check_target(
     """
     if y is None and (is_generated or get_tags(estimator).target_tags.required):
         raise ValueError(f"{owner} requires y to be passed, but the target y is None.")
-    if hasattr(y, "collect") and not hasattr(y, "shape"):
-        raise TypeError(f"y passed to {owner} is a lazy {type(y).__name__}. Pass y.collect().")
     n_rows = count_rows(X)
     if n_rows < 2:
         samples = "1 sample" if n_rows == 1 else "0 samples"
@@ -466,35 +454,31 @@ def report_failures(results: Sequence[CandidateResult], run: Run, owner: str) ->
     errors = [r.error for r in results if r.error is not None and r.was_started]
     unscored = [error for result in results for error in result.scoring_errors.values()]
     _raise_if_all_failed(results, run, owner, errors, unscored)
-    n_left = sum(not result.was_started for result in results)
+    n_not_started = sum(not result.was_started for result in results)
+    n_unscored = sum(bool(result.scoring_errors) for result in results)
+    for n_failed, reason, tracebacks in (
+        (len(errors), "failed", errors),
+        (n_not_started, "were not evaluated within time_budget", []),
+        (n_unscored, "could not be scored by a metric", unscored),
+    ):
+        if n_failed:
+            hint = ' Set error_score="raise" to debug. First error:\n' if tracebacks else ""
+            warn_caller(
+                f"{n_failed} of {len(results)} candidates of {owner} {reason}; their score is "
+                f"{run.error_score!r}.{hint}{''.join(tracebacks[:1])}",
+                CandidateFailedWarning,
+            )
     n_not_finite = sum(
         not all(np.all(np.isfinite(scores.replicates)) for scores in result.scores.values())
         for result in results
     )
-    n, score = len(results), f"their score is {run.error_score!r}"
-    hint = 'Set error_score="raise" to debug. First error:\n'
-    messages = []
-    if errors:
-        messages.append(
-            f"{len(errors)} of {n} candidates of {owner} failed; {score}. {hint}{errors[0]}"
-        )
-    if n_left:
-        messages.append(
-            f"{n_left} of {n} candidates of {owner} were not evaluated within time_budget; "
-            f"{score}. The best of the others is selected."
-        )
-    if unscored:
-        messages.append(
-            f"Scoring failed {len(unscored)} times for {n} candidates of {owner}; {score}. "
-            f"{hint}{unscored[0]}"
-        )
     if n_not_finite:
-        messages.append(
-            f"One or more of the test scores are non-finite: those of {n_not_finite} of {n} "
-            f"candidates of {owner}. They are never selected; check the scorer and the data."
+        warn_caller(
+            f"One or more of the test scores are non-finite: those of {n_not_finite} of "
+            f"{len(results)} candidates of {owner}. They are never selected; check the scorer and "
+            "the data.",
+            CandidateFailedWarning,
         )
-    for message in messages:
-        warn_caller(message, CandidateFailedWarning)
 
 
 def _raise_if_all_failed(

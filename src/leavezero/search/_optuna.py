@@ -9,7 +9,7 @@ from leavezero._random import integer_seed
 from leavezero._typing import AnyArray, Params, RandomState
 from leavezero.evaluation import Candidate, CandidateFactory, CandidateResult, Strategy, Trial
 from leavezero.search._base import BaseSearchLZO, common_params
-from leavezero.search._messages import is_count
+from leavezero.search._messages import check_parameter, is_count
 
 
 class OptunaStrategy:
@@ -174,9 +174,14 @@ class OptunaSearchLZO(BaseSearchLZO):
         self, factory: CandidateFactory, y: AnyArray, root: np.random.SeedSequence
     ) -> Strategy:
         self._check_options()
-        optuna = _import_optuna()
+        try:
+            import optuna
+        except ImportError as error:
+            raise ImportError(
+                'OptunaSearchLZO requires Optuna: pip install "leavezero[optuna]".'
+            ) from error
         self.study_ = self._study(optuna, root)
-        distributions = _distributions(optuna, self.param_distributions)
+        distributions = self._distributions(optuna)
 
         def propose(study: Any) -> tuple[Any, Candidate]:
             if distributions is None:
@@ -191,17 +196,10 @@ class OptunaSearchLZO(BaseSearchLZO):
 
     def _check_options(self) -> None:
         for name in ("n_trials", "batch_size"):
-            value = getattr(self, name)
-            if not is_count(value):
-                raise ValueError(
-                    f"{name} of OptunaSearchLZO must be a positive int, got {value!r}."
-                )
+            check_parameter(self, name, is_count(getattr(self, name)), "a positive int")
         one = self.scoring is None or isinstance(self.scoring, str) or callable(self.scoring)
-        if not one and not isinstance(self.refit, str):
-            raise ValueError(
-                "OptunaSearchLZO optimizes one metric: with several, refit must name one of them, "
-                f"got {self.refit!r}."
-            )
+        is_valid = one or isinstance(self.refit, str)
+        check_parameter(self, "refit", is_valid, "the name of one of several metrics")
         conflicts = [n for n in ("storage", "study") if getattr(self, n) is not None]
         if self.checkpoint is not None and conflicts:
             raise ValueError(
@@ -226,35 +224,20 @@ class OptunaSearchLZO(BaseSearchLZO):
             )
         return self.study
 
-
-def _import_optuna() -> Any:
-    try:
-        import optuna
-    except ImportError as error:
-        raise ImportError(
-            'OptunaSearchLZO requires Optuna: pip install "leavezero[optuna]".'
-        ) from error
-    return optuna
-
-
-def _distributions(optuna: Any, given: Any) -> dict[str, Any] | None:
-    """Return Optuna's distributions, lists as categorical ones; None for a callable."""
-    if callable(given):
-        return None
-    if not isinstance(given, Mapping):
-        raise ValueError(
-            "param_distributions of OptunaSearchLZO must be a dict of Optuna distributions or "
-            f"lists, or a callable that takes a trial, got {given!r}."
+    def _distributions(self, optuna: Any) -> dict[str, Any] | None:
+        """Return Optuna's distributions, lists as categorical ones; None for a callable."""
+        space, types = self.param_distributions, optuna.distributions
+        if callable(space):
+            return None
+        is_valid = isinstance(space, Mapping) and all(
+            isinstance(values, list | tuple | np.ndarray | types.BaseDistribution)
+            for values in space.values()
         )
-    types, distributions = optuna.distributions, {}
-    for name, values in given.items():
-        if isinstance(values, list | tuple | np.ndarray):
-            distributions[name] = types.CategoricalDistribution(list(values))
-        elif isinstance(values, types.BaseDistribution):
-            distributions[name] = values
-        else:
-            raise ValueError(
-                "param_distributions of OptunaSearchLZO must contain Optuna distributions or "
-                f"lists, got {name!r}: {values!r}."
-            )
-    return distributions
+        required = "a dict of Optuna distributions or lists, or a callable that takes a trial"
+        check_parameter(self, "param_distributions", is_valid, required)
+        return {
+            name: values
+            if isinstance(values, types.BaseDistribution)
+            else types.CategoricalDistribution(list(values))
+            for name, values in space.items()
+        }

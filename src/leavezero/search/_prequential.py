@@ -1,33 +1,23 @@
 """Search on a stream: every batch is scored before it is learned."""
 
-from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
+from sklearn.base import clone, is_classifier
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import ParameterGrid
-from sklearn.utils import get_tags
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from leavezero._random import integer_seed, seed_sequence, with_seed
 from leavezero._tables import count_rows, take_rows
 from leavezero._typing import AnyArray, Bools, Floats, RandomState, Table
+from leavezero.search._base import BestEstimatorMixin
+from leavezero.search._messages import check_parameter, is_count
 
 MIN_BATCHES = 5  # before any candidate is dropped
 TUNED_BATCHES = 20  # at which the confidence sequence is narrowest
 
 
-def _best_has(method: str) -> Callable[["PrequentialSearchLZO"], bool]:
-    def check(self: "PrequentialSearchLZO") -> bool:
-        getattr(getattr(self, "best_estimator_", self.estimator), method)
-        return True
-
-    return check
-
-
-class PrequentialSearchLZO(MetaEstimatorMixin, BaseEstimator):
+class PrequentialSearchLZO(BestEstimatorMixin):
     """Search over estimators with ``partial_fit``: batches are scored before they are learned.
 
     Every candidate predicts a batch, is scored, and learns it (Dawid 1984). The best candidate has
@@ -107,8 +97,7 @@ class PrequentialSearchLZO(MetaEstimatorMixin, BaseEstimator):
 
     def fit(self, X: Table, y: AnyArray | None = None) -> Self:
         """Learn the rows in their order, in batches."""
-        if not isinstance(self.batch_size, int) or self.batch_size < 1:
-            raise ValueError(f"batch_size must be a positive int, got {self.batch_size!r}.")
+        check_parameter(self, "batch_size", is_count(self.batch_size), "a positive int")
         if hasattr(self, "_models"):
             del self._models
         classes = np.unique(np.asarray(y)) if is_classifier(self.estimator) else None
@@ -144,10 +133,9 @@ class PrequentialSearchLZO(MetaEstimatorMixin, BaseEstimator):
                 f"PrequentialSearchLZO requires an estimator with partial_fit, got "
                 f"{self.estimator!r}."
             )
-        if not 0 < self.fading <= 1:
-            raise ValueError(f"fading must be in (0, 1], got {self.fading!r}.")
-        if self.alpha is not None and not 0 < self.alpha < 1:
-            raise ValueError(f"alpha must be None or in (0, 1), got {self.alpha!r}.")
+        check_parameter(self, "fading", 0 < self.fading <= 1, "in (0, 1]")
+        is_alpha = self.alpha is None or 0 < self.alpha < 1
+        check_parameter(self, "alpha", is_alpha, "None or in (0, 1)")
         if is_classifier(self.estimator) and classes is None:
             raise ValueError(
                 "PrequentialSearchLZO requires classes, all labels of the stream, in the first "
@@ -228,33 +216,6 @@ class PrequentialSearchLZO(MetaEstimatorMixin, BaseEstimator):
         self.best_estimator_ = self._models[self.best_index_]
         self.prequential_score_ = float(np.mean(self._own)) if self._own else np.nan
 
-    @property
-    def classes_(self) -> AnyArray:
-        """Class labels of the best estimator."""
-        check_is_fitted(self, "best_estimator_")
-        return self.best_estimator_.classes_
-
     def score(self, X: Table, y: AnyArray | None = None) -> float:
         """Return the score of the best estimator by the metric of the search."""
-        check_is_fitted(self, "best_estimator_")
-        return float(self.scorer_(self.best_estimator_, X, y))
-
-    @available_if(_best_has("predict"))
-    def predict(self, X: Table) -> AnyArray:
-        """Call predict on the best estimator."""
-        check_is_fitted(self, "best_estimator_")
-        return self.best_estimator_.predict(X)
-
-    @available_if(_best_has("predict_proba"))
-    def predict_proba(self, X: Table) -> AnyArray:
-        """Call predict_proba on the best estimator."""
-        check_is_fitted(self, "best_estimator_")
-        return self.best_estimator_.predict_proba(X)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        inner = get_tags(self.estimator)
-        tags.estimator_type = inner.estimator_type
-        tags.classifier_tags, tags.regressor_tags = inner.classifier_tags, inner.regressor_tags
-        tags.target_tags, tags.input_tags = inner.target_tags, inner.input_tags
-        return tags
+        return float(self.scorer_(self._fitted_best(), X, y))

@@ -177,7 +177,7 @@ class ReportMixin(BaseEstimator):
         return brief_summary(
             self,
             diagnostics=checks,
-            validation=self._compare_validation_set(),
+            validation=compare_samples(self),
             held_out=self._describe_predictions(seconds) if held_out else None,
             run=run,
         )
@@ -229,12 +229,6 @@ class ReportMixin(BaseEstimator):
         if "text/html" in bundle:
             bundle["text/html"] = self._fragment() + bundle["text/html"]
         return bundle | {"text/plain": repr(self)}
-
-    def _compare_validation_set(self) -> dict[str, Any] | None:
-        """Return both samples in a plane; None if one of them is gone."""
-        if not hasattr(self, "_state"):
-            return None
-        return _compare_samples(self._check_inputs(self._state))
 
     def _describe_predictions(self, seconds: float | None) -> dict[str, Any] | None:
         """Return what held-out predictions show; None if they cannot be computed here."""
@@ -445,15 +439,17 @@ def _search_code(search: Any) -> str:
 # Validation set compared with the training data
 
 
-def _compare_samples(inputs: CheckInputs) -> dict[str, Any] | None:
-    """Return class shares and a projection of both samples; None without a validation set.
+def compare_samples(search: Any) -> dict[str, Any] | None:
+    """Return class shares and a projection of both samples; None if one of them is gone.
 
     The result has only shares of cells, whose edges are round numbers and which are larger for
     fewer rows, so that no single row can be read from it.
     """
-    validation_set = inputs.validation_set
-    if validation_set is None:
+    state = getattr(search, "_state", None)
+    validation_set = getattr(search, "validation_set_", None)
+    if state is None or validation_set is None:
         return None
+    inputs = search._check_inputs(state)
     n_rows = {"training": count_rows(inputs.X), "validation": count_rows(validation_set.X)}
     source = f"generated from {n_rows['training']:,} training rows"
     if inputs.is_user_supplied:

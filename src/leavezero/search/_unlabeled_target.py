@@ -25,16 +25,7 @@ class Target:
     values: AnyArray  # the labels, and ``marker`` where there is none
     labeled: Ints | None = None  # the labeled rows; None if every row has a label
     marker: Any = MARKER  # the candidates' marker, or another one if labels do not sort with it
-    original_marker: tuple[Any, ...] = ()  # the candidates' marker, if it was replaced
-
-    def with_original_marker(self) -> AnyArray:
-        """Return the target that candidates are fitted to, if their marker was replaced."""
-        assert self.labeled is not None
-        [marker] = self.original_marker
-        keeps_dtype = self.values.dtype.kind == "f" and isinstance(marker, float)
-        target = self.values.astype(self.values.dtype if keeps_dtype else object)
-        target[np.setdiff1d(np.arange(len(target)), self.labeled)] = marker
-        return target
+    with_own_marker: AnyArray | None = None  # for candidates, if their marker was replaced
 
 
 def read_target(estimators: Iterable[Any], y: AnyArray, owner: str) -> Target:
@@ -116,4 +107,9 @@ def _with_sortable_marker(labels: AnyArray, target: Target, owner: str) -> Targe
         marker += STRING_MARKER
     values = np.full(len(target.values), marker, dtype=labels.dtype)
     values[target.labeled] = labels
-    return Target(values, target.labeled, marker, (target.marker,))
+    keeps_dtype = labels.dtype.kind == "f" and isinstance(target.marker, float)
+    with_own_marker = np.full(
+        len(values), target.marker, dtype=labels.dtype if keeps_dtype else object
+    )
+    with_own_marker[target.labeled] = labels
+    return Target(values, target.labeled, marker, with_own_marker)
