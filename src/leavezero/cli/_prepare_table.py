@@ -3,8 +3,9 @@
 import hashlib
 import re
 import shlex
+import time
 import warnings
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -72,6 +73,7 @@ class TableOptions:
     verbose: bool = False
     as_json: bool = False
     command: str = ""  # the whole command line
+    started: float = field(default_factory=time.perf_counter)  # before packages were imported
 
     @property
     def reading(self) -> ReadOptions:

@@ -43,18 +43,17 @@ AUGMENTERS: dict[str, Callable[[], Any]] = {
     "copula": CopulaAugmenter,
     "union": lambda: AugmenterUnion([GaussianMixtureAugmenter(), CopulaAugmenter()]),
 }
-_REPORT_SECONDS = 10  # of the time budget, for checks and the report
+_REPORT_SECONDS = 10  # of the time budget, for the start of workers, checks and the report
 _ORDERED_FINALISTS = 12  # no candidate of a sorted table has a leave-one-out score
 
 
-def make_search(
-    prepared: PreparedTable, options: TableOptions, seconds_spent: float = 0.0
-) -> CandidateSearchLZO:
+def make_search(prepared: PreparedTable, options: TableOptions) -> CandidateSearchLZO:
     """Return the search over the candidates of a table, not fitted."""
     check_name(options.augmenter, AUGMENTERS, "--augmenter must name an augmenter")
     finalists, budget = options.cv_finalists, options.time_budget
     if budget is not None:
-        budget = max(budget / 2, 0.9 * budget - _REPORT_SECONDS - seconds_spent)
+        spent = time.perf_counter() - options.started
+        budget = max(budget / 2, 0.9 * budget - _REPORT_SECONDS - spent)
     if prepared.ordered and finalists == "auto":
         finalists = _ORDERED_FINALISTS
     return CandidateSearchLZO(
@@ -76,12 +75,11 @@ def fit_search(
     search: Any, X: Any, y: AnyArray, options: TableOptions, groups: AnyArray | None = None
 ) -> None:
     """Fit a search; errors that the user can correct become TableError."""
-    started = time.monotonic()
     try:
         search.fit(X, y, **({} if groups is None else {"groups": groups}))
     except AllCandidatesFailedError as error:
         reason = f"First error: {str(error).strip().splitlines()[-1]}"
-        if options.time_budget is not None and time.monotonic() - started >= options.time_budget:
+        if "within time_budget" in str(error):
             reason = "Use a longer --time-budget, or fast models in --models."
         raise TableError(f"No candidate has a score. {reason}") from error
     except (ValueError, OSError) as error:  # unsuitable augmenter, checkpoint or folder

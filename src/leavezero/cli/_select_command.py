@@ -44,12 +44,12 @@ _ADVICE = {  # in options of the command; others as in Python
 
 def run_select(options: TableOptions) -> None:
     """Select a model, write and print the results; on Ctrl-C those of the best candidate so far."""
-    started, out = time.perf_counter(), options.out
+    out = options.out
     prepared = prepare_table(options)
     if not options.quiet:
         print_notice(*prepared.notices)
     resume = " Run the same command again to continue." if options.checkpoint else ""
-    search, interrupted = make_search(prepared, options, time.perf_counter() - started), False
+    search, interrupted = make_search(prepared, options), False
     diagnostics = DiagnosticReport((), seconds=0.0)
     recording = recorded_warnings(options.verbose)
     with output_directory(out), search_progress(options.quiet), recording as notices:
@@ -67,7 +67,7 @@ def run_select(options: TableOptions) -> None:
             interrupted = True
     run: dict[str, Any] = {
         "interrupted": interrupted,
-        "seconds": time.perf_counter() - started,
+        "seconds": time.perf_counter() - options.started,
         "diagnostics": diagnostics.to_dict(),
     }
     model = _save_model(prepared, options, search, notices)
@@ -83,7 +83,7 @@ def run_select(options: TableOptions) -> None:
     report.unlink(missing_ok=True)  # of an earlier run
     seconds = options.time_budget
     if seconds is not None:
-        seconds -= time.perf_counter() - started
+        seconds -= time.perf_counter() - options.started
     try:
         write_text(report, search.to_html(diagnostics=diagnostics, about=about, seconds=seconds))
     except KeyboardInterrupt:
@@ -190,10 +190,12 @@ def _summary(run: dict[str, Any], options: TableOptions) -> Iterator[str | Table
     """Yield what is printed at the end, at most 25 lines unless verbose."""
     table, expected, metric = run["table"], run["expected"], run["metric"]
     classes = f" ({len(run['classes'])} classes)" if run["classes"] else ""
+    n_scored = sum(one["score"] is not None for one in run["candidates"])
+    share = f"{n_scored:,} of " if n_scored < len(run["candidates"]) else ""
     yield (
         f"{run['task'].capitalize()} of {run['target']!r}{classes} by "
         f"{counted(len(table['columns']), 'column')}, from {counted(table['n_train'], 'row')}: "
-        f"{counted(len(run['candidates']), 'candidate')} in {run['seconds']:.1f} s."
+        f"{share}{counted(len(run['candidates']), 'candidate')} in {run['seconds']:.1f} s."
     )
     yield f"Best model: {run['best']['label']}"
     score, low, high = map(score_text, expected.values())
