@@ -8,9 +8,8 @@ from importlib import resources
 from typing import Any
 
 from leavezero.diagnostics import format_score
-from leavezero.report._plots import import_extra
+from leavezero.report._plots import import_extra, page_figures
 from leavezero.report._summarize import BASELINE, format_number
-from leavezero.report._svg_figures import page_figures
 
 MAX_CANDIDATES = 2_000  # that are listed
 _SCORE_TITLES = {
