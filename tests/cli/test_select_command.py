@@ -100,6 +100,16 @@ def test_a_selection_writes_model_report_and_metadata(run):
     assert {check["code"] for check in metadata["diagnostics"]["checks"]} >= {"LZ03", "LZ05"}
 
 
+def test_the_report_has_the_code_of_export(run):
+    directory, _ = run
+    words = ["export", directory / "out" / "model.skops", "--out", directory / "model.py"]
+    assert runner.invoke(app, list(map(str, words))).exit_code == 0
+    report = (directory / "out" / "report.html").read_text()
+    summary = json.loads(re.search(r'id="summary">(.*?)</script>', report)[1])
+    assert summary["run"]["code"]["model"] == (directory / "model.py").read_text().strip()
+
+
+@pytest.mark.usefixtures("no_report")
 def test_results_are_the_same_for_the_same_seed_and_on_stdout_with_json(tmp_path):
     rng = np.random.default_rng(0)
     x = rng.normal(size=40)
@@ -151,6 +161,7 @@ def test_every_model_is_saved_and_loaded_with_the_same_predictions(task, models,
         assert (loaded["prediction"].to_numpy() == expected).all(), name
 
 
+@pytest.mark.usefixtures("no_report")
 def test_verbose_prints_candidates_fits_and_notes(tmp_path):
     table().to_csv(tmp_path / "a.csv", index=False)
     words = ("--target", "kind", "--models", "bayes", "--out", tmp_path / "o", "--verbose")
@@ -160,6 +171,7 @@ def test_verbose_prints_candidates_fits_and_notes(tmp_path):
         assert text in result.stdout
 
 
+@pytest.mark.usefixtures("no_report")
 def test_rows_in_time_order_are_tested_on_later_rows(tmp_path):
     """A trend that no model can continue: random folds would hide it."""
     rng = np.random.default_rng(0)
@@ -180,6 +192,7 @@ def test_rows_in_time_order_are_tested_on_later_rows(tmp_path):
     assert sum(score is not None for score in cv) == 10
 
 
+@pytest.mark.usefixtures("no_report")
 def test_rows_of_a_group_are_kept_together(tmp_path):
     """Rows of a person are near each other and have one label, which a new person does not have."""
     rng = np.random.default_rng(0)
@@ -213,6 +226,7 @@ def interrupt_after(n_done, monkeypatch):
     monkeypatch.setattr(_search_table._ProgressHandler, "emit", emit)
 
 
+@pytest.mark.usefixtures("no_report")
 def test_an_interrupted_search_keeps_the_best_so_far_and_continues(tmp_path, monkeypatch):
     table().to_csv(tmp_path / "a.csv", index=False)
     words = ("--target", "kind", "--models", "bayes,tree", "--json", "--quiet", *FAST)
@@ -271,6 +285,7 @@ def test_interrupted_diagnostics_or_report_leave_the_model(step, missing, tmp_pa
     assert (tmp_path / "out" / "report.html").exists() == (missing is None)
 
 
+@pytest.mark.usefixtures("no_report")
 def test_a_failed_candidate_is_listed_with_its_error(tmp_path):
     table().to_csv(tmp_path / "a.csv", index=False)
     (tmp_path / "grid.toml").write_text("[tree]\ngrid = {max_depth = [-1, 2]}\n")
@@ -282,6 +297,7 @@ def test_a_failed_candidate_is_listed_with_its_error(tmp_path):
     assert rows["error"].notna().sum() == 1
 
 
+@pytest.mark.usefixtures("no_report")
 def test_a_terminal_shows_progress(tmp_path, monkeypatch):
     for name, value in {"FORCE_COLOR": "1", "COLUMNS": "80", "TERM": "xterm"}.items():
         monkeypatch.setenv(name, value)

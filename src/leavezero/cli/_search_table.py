@@ -90,27 +90,14 @@ def fit_search(
         raise TableError(f"Only the baseline has a score. First error: {''.join(errors[:1])}")
 
 
-def split_params(params: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Return a candidate's model name and the parameters of the model itself."""
-    own = {
-        name.removeprefix("model__"): value.item() if isinstance(value, np.generic) else value
-        for name, value in params.items()
-    }
-    return str(own.pop("candidate")), own
-
-
-def label_of(model: str, params: dict[str, object]) -> str:
+def candidate_label(params: dict[str, Any]) -> str:
     """Return a candidate's model name and parameters as text."""
-    values = {
-        name: f"{value:.4g}" if isinstance(value, float) else value
+    texts = [
+        f"{name.removeprefix('model__')}={f'{value:.4g}' if isinstance(value, float) else value}"
         for name, value in params.items()
-    }
-    return ", ".join([model, *(f"{name}={value}" for name, value in values.items())])
-
-
-def score_text(score: float | None) -> str:
-    """Return a score as text, empty if there is none."""
-    return "" if score is None else format_score(score)
+        if name != "candidate"
+    ]
+    return ", ".join([params["candidate"], *texts])
 
 
 @contextmanager
@@ -149,8 +136,8 @@ class _ProgressHandler(logging.Handler):
             return
         score = values["candidate_score"]
         if score is not None and score >= self._best:
-            label = label_of(*split_params(values["candidate_params"]))
-            text = printable(f"best so far {score_text(score)}: {label}")
+            label = candidate_label(values["candidate_params"])
+            text = printable(f"best so far {format_score(score)}: {label}")
             self._best = score
             width = max(20, self._progress.console.width - 60)
             self._progress.update(self._task, text=text[:width])

@@ -27,10 +27,9 @@ from leavezero.cli._search_table import (
     fit_search,
     make_search,
     recorded_warnings,
-    score_text,
     search_progress,
 )
-from leavezero.diagnostics import DiagnosticReport
+from leavezero.diagnostics import DiagnosticReport, format_score
 from leavezero.report import baseline_score, summarize
 
 _CV_FOLDS = 10  # of the cross-validation whose cost is shown
@@ -198,15 +197,15 @@ def _summary(run: dict[str, Any], options: TableOptions) -> Iterator[str | Table
         f"{share}{counted(len(run['candidates']), 'candidate')} in {run['seconds']:.1f} s."
     )
     yield f"Best model: {run['best']['label']}"
-    score, low, high = map(score_text, expected.values())
-    interval = f" (95 % interval {low} to {high})" if low else ""
-    guess = f"; baseline {score_text(run['baseline'])}" if run["baseline"] is not None else ""
+    score, low, high = map(format_score, expected.values())
+    interval = f" (95 % interval {low} to {high})" if expected["low"] is not None else ""
+    guess = f"; baseline {format_score(run['baseline'])}" if run["baseline"] is not None else ""
     yield f"Expected {metric} on new rows: {score}{interval}{guess}"
     cells = [
         (
             one["name"],
             one["label"].removeprefix(one["name"]).removeprefix(", "),
-            score_text(one["score"]),
+            format_score(one["score"]),
             "best" if one["best"] else f"{one['difference']:+.4f}{', tied' * one['tied']}",
         )
         for one in run["model_types"]
@@ -233,7 +232,8 @@ def _details(run: dict[str, Any]) -> Iterator[str | Table]:
     """Yield what --verbose adds."""
     names = ("score", "low", "high", "validation", "loo", "cv")
     cells = [
-        (one["label"], *(score_text(one.get(name)) for name in names)) for one in run["candidates"]
+        (one["label"], *(format_score(one.get(name)) for name in names))
+        for one in run["candidates"]
     ]
     yield make_table("Candidates", ("candidate",), names, cells)
     counts = ", ".join(f"{name}: {count}" for name, count in run["fit_counts"].items() if count)
