@@ -34,14 +34,11 @@ def predict(model, path, *words):
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory):
+def model(tmp_path_factory, save_model_of):
     """Save a model that several tests use."""
     directory = tmp_path_factory.mktemp("model")
     table().to_csv(directory / "a.csv", index=False)
-    words = ["--target", "kind", "--models", "tree", "--jobs", "1", "--quiet", "--out"]
-    result = runner.invoke(app, ["select", str(directory / "a.csv"), *words, str(directory)])
-    assert result.exit_code == 0, result.output
-    return directory / "model.skops"
+    return save_model_of(directory / "a.csv", "kind", "tree")
 
 
 def test_predictions_are_added_and_other_cells_are_kept_as_written(model, tmp_path):

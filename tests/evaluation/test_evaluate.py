@@ -19,14 +19,21 @@ from sklearn.tree import DecisionTreeClassifier
 from leavezero import GridSearchLZO
 from leavezero.evaluation import (
     SINGLE,
+    CandidateFactory,
     CandidateResult,
     JointTask,
     ModelStore,
+    SingleRound,
     _evaluate,
     evaluate,
     fit_candidate,
 )
-from leavezero.evaluation._evaluate import evaluate_task, plan_tasks, score_loo
+from leavezero.evaluation._evaluate import (
+    _one_of_each_first,
+    evaluate_task,
+    plan_tasks,
+    score_loo,
+)
 from leavezero.evaluation._scoring import resolve_metric
 from leavezero.leave_one_out import leave_one_out_predict
 
@@ -86,6 +93,19 @@ def test_candidates_that_modify_their_input_are_single_tasks(make_trials, copy, 
     model = make_pipeline(StandardScaler(copy=copy), SVC())
     trials = make_trials(model, [{"svc__C": 1}, {"svc__C": 2}])
     assert len(plan_tasks(trials, seed=0)) == n_tasks
+
+
+def test_with_a_time_budget_one_candidate_of_each_estimator_is_first():
+    factory = CandidateFactory("test")
+    for at in range(5):
+        factory.candidate(SVC(), {"C": 1 + at}, {"C": at}, "svm")
+    factory.candidate(KNeighborsClassifier(), {"n_neighbors": 3}, {"n_neighbors": 3}, "neighbors")
+    tasks = plan_tasks(SingleRound(factory.candidates).ask(), seed=0)
+    assert [len(task.trials) for task in tasks] == [5, 1]
+    rows = [[trial.row for trial in task.trials] for task in _one_of_each_first(tasks)]
+    assert rows[:2] == [[2], [5]]
+    assert sorted(rows[2]) == [0, 1, 3, 4]
+    assert _one_of_each_first(tasks[:1]) == tasks[:1]
 
 
 def test_search_lists_its_tasks(iris):

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leavezero.report import summarize, to_fragment, to_html
-from leavezero.report._svg_figures import page_figures
+from leavezero.report._plots import page_figures
 
 NASTY = (
     "<script>alert(1)</script>",

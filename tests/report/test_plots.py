@@ -6,8 +6,7 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from leavezero.report import plot_comparison, plot_scores, plot_validation_set
-from leavezero.report._plots import COLORS
-from leavezero.report._svg_figures import to_svg
+from leavezero.report._plots import COLORS, to_svg
 
 SIZE = (560, 470)
 SVG = "{http://www.w3.org/2000/svg}"

@@ -3,6 +3,7 @@
 import re
 import shlex
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -27,7 +28,7 @@ _TASK_HELP = (
     "classification or regression. Default: strings, booleans and whole numbers with at most 20 "
     "values are classes; other numbers are a regression target."
 )
-_MODELS_HELP = "Comma-separated: linear, svm, knn, bayes, tree, forest, boosting, lightgbm."
+_MODELS_HELP = "Comma-separated: linear, boosting, lightgbm, forest, bayes, tree, knn, svm."
 _GRID_HELP = "TOML file with own models: a section [linear] with grid = {C = [0.5, 5]}."
 _AUGMENTER_HELP = (
     "Generates the validation set: auto, mixup, neighbor-mixup, gaussian, gaussian-mixture, "
@@ -127,7 +128,7 @@ def select(
     debug: _Debug = False,
 ) -> None:
     """Select a model for a column of a table; write model, report and metadata."""
-    given = dict(locals())
+    given = dict(locals(), started=time.perf_counter())
     with exit_codes(debug):
         from leavezero.cli._select_command import run_select
 
@@ -219,7 +220,7 @@ def compare(
     debug: _Debug = False,
 ) -> None:
     """Compare leave-zero-out with cross-validation on held-out rows of a table."""
-    given = dict(locals())
+    given = dict(locals(), started=time.perf_counter())
     with exit_codes(debug):
         from leavezero.cli._compare_command import run_compare
 

@@ -2,27 +2,19 @@
 
 import time
 from collections.abc import Callable, Iterator
-from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import typer
 from joblib import Parallel, delayed, effective_n_jobs
 from rich.table import Table
 from scipy import stats
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
-from sklearn.ensemble import (
-    HistGradientBoostingClassifier,
-    HistGradientBoostingRegressor,
-    RandomForestClassifier,
-    RandomForestRegressor,
-)
-from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, train_test_split
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC, SVR
 
 from leavezero._typing import AnyArray
 from leavezero.cli._output import (
@@ -41,42 +33,25 @@ from leavezero.cli._prepare_table import (
     PreparedTable,
     TableOptions,
     metric_failure,
+    prepare_frame,
     prepare_table,
 )
 from leavezero.cli._saved_model import current_versions
 from leavezero.cli._search_table import (
+    candidate_label,
     fit_search,
-    label_of,
     make_search,
     recorded_warnings,
-    score_text,
     search_progress,
-    split_params,
 )
+from leavezero.diagnostics import format_score
 from leavezero.report import plot_comparison, save_png
-from leavezero.search import CandidateSearchLZO
 
 Rows = tuple[Any, AnyArray]  # X and y
 OURS = "leave-zero-out"
-Candidates = dict[str, tuple[Any, dict[str, list[Any]]]]  # by name: estimator and grid
-# The demo: the tables bundled with scikit-learn that have more than four columns (digits are
-# images), four model types that are common for tables, and grids around scikit-learn's defaults.
-_DATA = {"wine": load_wine, "breast cancer": load_breast_cancer, "diabetes": load_diabetes}
-_GRIDS: dict[str, dict[str, list[Any]]] = {
-    "logistic": {"C": [0.01, 0.1, 1, 10, 100]},
-    "ridge": {"alpha": [0.01, 0.1, 1, 10, 100]},
-    "SVM": {"C": [0.1, 1, 10, 100], "gamma": [0.001, 0.01, 0.1]},
-    "forest": {
-        "n_estimators": [50, 100],
-        "max_features": [0.1, 0.3, 0.6],
-        "min_samples_leaf": [1, 5],
-    },
-    "boosting": {
-        "learning_rate": [0.05, 0.1, 0.2],
-        "max_iter": [50, 100],
-        "max_leaf_nodes": [7, 31],
-    },
-}
+# of the demo: the tables bundled with scikit-learn that have more than four columns
+_BUNDLED = {"wine": load_wine, "breast cancer": load_breast_cancer, "diabetes": load_diabetes}
+_DEMO_MODELS = ("linear", "boosting", "forest", "svm")
 
 
 def run_compare(options: TableOptions) -> None:
@@ -84,7 +59,8 @@ def run_compare(options: TableOptions) -> None:
     if options.repeats < 1:
         raise TableError(f"--repeats must be at least 1, got {options.repeats}.")
     prepared, out = prepare_table(options), options.out
-    splits = [_split_rows(prepared, options, seed) for seed in _seeds(options)]
+    seeds = range(options.seed, options.seed + options.repeats)
+    splits = [_split_rows(prepared, options, seed) for seed in seeds]
     folds = [_make_folds(prepared.target.task, train[1], options) for train, _ in splits]
     n_train, n_test = (len(y) for _, y in splits[0])
     prepared.notices.append(f"{n_train:,} rows are for training; {n_test:,} rows are held out.")
@@ -113,98 +89,47 @@ def run_compare(options: TableOptions) -> None:
 
 
 def run_demo(*, seed: int, quick: bool, n_jobs: int) -> None:
-    """Compare four model types on each data set by both methods, and print a table."""
+    """Compare both methods on one split of each bundled table, and print the results."""
     _start_workers(n_jobs)
-    cells, totals = [], np.zeros((3, 2))
-    for name, load in list(_DATA.items())[: 1 if quick else None]:
-        X, y = load(return_X_y=True)
-        classes = y if name != "diabetes" else None
-        split = {"test_size": 0.3, "stratify": classes, "random_state": seed}
-        X, X_test, y, y_test = train_test_split(X, y, **split)
-        candidates = _demo_candidates(classes is not None, seed)
-        scoring, kind = ("r2", KFold) if classes is None else ("accuracy", StratifiedKFold)
-        folds = kind(5, shuffle=True, random_state=seed)
-        selected, found = [], []
-        for search in (
-            CandidateSearchLZO(candidates, scoring=scoring, n_jobs=n_jobs, random_state=seed),
-            _grid_search(candidates, scoring, folds, n_jobs),
-        ):
-            fits_and_seconds = _timed(search, partial(search.fit, X, y))
-            score = get_scorer(scoring)(search.best_estimator_, X_test, y_test)
-            selected.append(_selected(search, candidates)["candidate"])
-            found.append((*fits_and_seconds, score))
-        fits, seconds, scores = np.transpose(found)
-        totals += np.transpose(found)
-        print_notice(f"{name}: {seconds[0]:.1f} s and {seconds[1]:.1f} s")
-        numbers = (*map("{:.0f}".format, fits), *map("{:.1f}".format, seconds))
-        cells.append((name, *selected, *numbers, *map("{:.3f}".format, scores)))
-    heads = [f"{what}, {by}" for what in ("fits", "s", "test score") for by in ("LZO", "CV")]
-    fits, seconds, scores = totals / [[1], [1], [len(cells)]]
+    rows = []
+    for name, load in list(_BUNDLED.items())[: 1 if quick else None]:
+        options = TableOptions(
+            Path(name), "target", models=_DEMO_MODELS, cv=5, jobs=n_jobs, seed=seed
+        )
+        prepared = prepare_frame(load(as_frame=True).frame, options, source={})
+        split = _split_rows(prepared, options, seed)
+        folds = _make_folds(prepared.target.task, split[0][1], options)
+        found = _compare(prepared, options, split, folds, 1, print_notice)
+        rows += [{"data": name, "metric": prepared.metric} | row for row in found]
+    cells = [
+        (row["data"], row["method"], row["selected"], row["n_fits"])
+        + (f"{row['seconds']:.1f}", f"{row['held_out_score']:.3f} ({row['metric']})")
+        for row in rows
+    ]
+    means = pd.DataFrame(rows).groupby("method", sort=False)
+    (fits, other_fits), (seconds, other_seconds) = (means[n].sum() for n in ("n_fits", "seconds"))
+    score, other_score = means["held_out_score"].mean()
     print_lines(
         make_table(
-            "leavezero (LZO) and GridSearchCV with 5 folds (CV)",
-            ("data", "selected, LZO", "selected, CV"),
-            heads,
+            f"Model selection on 70 % of the rows; the others are for testing (seed {seed})",
+            ("data", "method", "selected"),
+            ("fits", "seconds", "test score"),
             cells,
         ),
-        f"Each search compares {len(search.cv_results_['params'])} candidates of four model types "
-        f"on 70 % of the rows; the others are for testing (seed {seed}). Scores: accuracy, for "
-        "diabetes R2.",
-        f"{fits[0]:.0f} fits in {seconds[0]:.1f} s instead of {fits[1]:.0f} fits in "
-        f"{seconds[1]:.1f} s, {seconds[1] / seconds[0]:.1f} times faster; mean test score "
-        f"{scores[0]:.3f} instead of {scores[1]:.3f}.",
+        f"{fits} fits in {seconds:.1f} s instead of {other_fits} fits in {other_seconds:.1f} s, "
+        f"{other_seconds / seconds:.1f} times faster; mean test score {score:.3f} instead of "
+        f"{other_score:.3f}.",
     )
-
-
-def _demo_candidates(classification: bool, seed: int) -> Candidates:
-    """Return four model types with their grids, all in a pipeline with a scaler."""
-    models = (
-        {
-            "logistic": LogisticRegression(max_iter=1_000),
-            "SVM": SVC(),
-            "forest": RandomForestClassifier(random_state=seed),
-            "boosting": HistGradientBoostingClassifier(random_state=seed),
-        }
-        if classification
-        else {
-            "ridge": Ridge(),
-            "SVM": SVR(),
-            "forest": RandomForestRegressor(random_state=seed),
-            "boosting": HistGradientBoostingRegressor(random_state=seed),
-        }
-    )
-    return {
-        name: (
-            Pipeline([("scale", StandardScaler()), ("model", model)]),
-            _prefixed("model", _GRIDS[name]),
-        )
-        for name, model in models.items()
-    }
-
-
-def _prefixed(step: str, grid: dict[str, list[Any]]) -> dict[str, list[Any]]:
-    """Return a grid for a step of a pipeline."""
-    return {f"{step}__{name}": values for name, values in grid.items()}
-
-
-def _timed(search: Any, fit: Callable[[], Any]) -> tuple[int, float]:
-    """Fit a search; return the number of fits and seconds."""
-    started = time.perf_counter()
-    fit()
-    seconds = time.perf_counter() - started
-    if isinstance(search, GridSearchCV):
-        return search.n_splits_ * len(search.cv_results_["params"]) + 1, seconds  # and the refit
-    return sum(search.fit_counts_.values()), seconds
 
 
 def _start_workers(n_jobs: int) -> None:
     """Start parallel workers, which stay alive, so that the first search does not pay for it."""
     # A function of this module: each worker imports the packages that both searches use.
-    Parallel(n_jobs)(delayed(_prefixed)("step", {}) for _ in range(2 * effective_n_jobs(n_jobs)))
+    Parallel(n_jobs)(delayed(_do_nothing)() for _ in range(2 * effective_n_jobs(n_jobs)))
 
 
-def _seeds(options: TableOptions) -> range:
-    return range(options.seed, options.seed + options.repeats)
+def _do_nothing() -> None:
+    pass
 
 
 def _split_rows(prepared: PreparedTable, options: TableOptions, seed: int) -> tuple[Rows, Rows]:
@@ -251,25 +176,29 @@ def _compare(
 ) -> Iterator[dict[str, Any]]:
     """Run both searches on the training rows; yield what each selected and its held-out score."""
     train, test = split
-    searches = {
-        OURS: make_search(prepared, options),
-        f"{folds.n_splits}-fold CV": _grid_search(
-            prepared.candidates, prepared.scoring, folds, options.jobs
-        ),
-    }
-    for name, search in searches.items():
-        start(f"split {number}, {name}")
-        fit = partial(fit_search, search, *train, options)
-        n_fits, seconds = _timed(search, fit if name == OURS else partial(search.fit, *train))
+    ours, theirs = make_search(prepared, options), _grid_search(prepared, folds, options.jobs)
+    for name, search in {OURS: ours, f"{folds.n_splits}-fold CV": theirs}.items():
+        start(f"{options.table}, split {number}, {name}")
+        started = time.perf_counter()
+        if search is ours:
+            fit_search(search, *train, options)
+        else:
+            search.fit(*train)
+        seconds = time.perf_counter() - started
         if not np.isfinite(search.best_score_):
             raise TableError(
                 f"{prepared.metric} has no value in cross-validation. Use another --metric, or "
                 "fewer folds."
             )
+        if search is ours:
+            n_fits, selected = sum(search.fit_counts_.values()), search.best_params_
+        else:
+            n_fits = search.n_splits_ * len(search.cv_results_["params"]) + 1  # and the refit
+            selected = _named_params(search.best_params_, prepared)
         yield {
             "split": number,
             "method": name,
-            "selected": label_of(*split_params(_selected(search, prepared.candidates))),
+            "selected": candidate_label(selected),
             "score": float(search.best_score_),
             "held_out_score": float(get_scorer(prepared.scoring)(search.best_estimator_, *test)),
             "n_fits": n_fits,
@@ -277,23 +206,21 @@ def _compare(
         }
 
 
-def _grid_search(candidates: Candidates, scoring: Any, folds: Any, n_jobs: int) -> GridSearchCV:
+def _grid_search(prepared: PreparedTable, folds: Any, n_jobs: int) -> GridSearchCV:
     """Return a search by folds over several estimators, each with its grid."""
     grids = [
-        {"candidate": [estimator], **_prefixed("candidate", grid)}
-        for estimator, grid in candidates.values()
+        {"candidate": [estimator]} | {f"candidate__{name}": grid[name] for name in grid}
+        for estimator, grid in prepared.candidates.values()
     ]
     pipeline = Pipeline([("candidate", "passthrough")])
-    return GridSearchCV(pipeline, grids, scoring=scoring, cv=folds, n_jobs=n_jobs)
+    return GridSearchCV(pipeline, grids, scoring=prepared.scoring, cv=folds, n_jobs=n_jobs)
 
 
-def _selected(search: Any, candidates: Candidates) -> dict[str, Any]:
-    """Return the parameters of the best candidate, with the name of its estimator."""
-    if not isinstance(search, GridSearchCV):
-        return dict(search.best_params_)
-    params = {key.removeprefix("candidate__"): one for key, one in search.best_params_.items()}
-    estimators = [estimator for estimator, _ in candidates.values()]
-    return params | {"candidate": list(candidates)[estimators.index(params["candidate"])]}
+def _named_params(params: dict[str, Any], prepared: PreparedTable) -> dict[str, Any]:
+    """Return the parameters of a candidate, with the name of its estimator."""
+    names = [n for n, (one, _) in prepared.candidates.items() if one is params["candidate"]]
+    found = {name.removeprefix("candidate__"): value for name, value in params.items()}
+    return found | {"candidate": names[0]}
 
 
 def _summarize(
@@ -304,15 +231,10 @@ def _summarize(
     n_test: int,
 ) -> dict[str, Any]:
     """Return the means of both methods and their difference as plain values."""
-    names = list(dict.fromkeys(row["method"] for row in rows))
-    by_method = [[row for row in rows if row["method"] == name] for name in names]
-    means = ("score", "held_out_score", "n_fits", "seconds")
-    methods = [
-        {"method": name} | {key: float(np.mean([row[key] for row in own])) for key in means}
-        for name, own in zip(names, by_method, strict=True)
-    ]
-    ours, theirs = ([row["held_out_score"] for row in own] for own in by_method)
-    differences = np.subtract(ours, theirs)
+    by_method = pd.DataFrame(rows).groupby("method", sort=False)
+    means = by_method[["score", "held_out_score", "n_fits", "seconds"]].mean()
+    ours, theirs = (own["held_out_score"].to_numpy() for _, own in by_method)
+    differences = ours - theirs
     half = np.nan
     if len(differences) > 1:
         # splits share rows: corrected variance of Nadeau and Bengio (2003)
@@ -326,7 +248,7 @@ def _summarize(
         "seed": options.seed,
         "n_train": n_train,
         "n_test": n_test,
-        "methods": methods,
+        "methods": means.reset_index().to_dict("records"),
         "difference": {"mean": float(differences.mean()), "half_width": half},
         "splits": rows,
         "versions": current_versions(),
@@ -351,8 +273,8 @@ def _table(found: dict[str, Any]) -> Table:
     rows = [
         (
             one["method"],
-            score_text(one["score"]),
-            score_text(one["held_out_score"]),
+            format_score(one["score"]),
+            format_score(one["held_out_score"]),
             f"{one['n_fits']:,.0f}",
             f"{one['seconds']:.1f}",
         )

@@ -1,5 +1,7 @@
 """Entry point of the command."""
 
+import atexit
+import gc
 import sys
 from importlib.util import find_spec
 
@@ -26,6 +28,10 @@ def main() -> None:
             file=sys.stderr,
         )
         raise SystemExit(1)
+    # skrub, skops and scikit-learn create a million objects that live until the end: fewer garbage
+    # collections while they are imported, and none at the end, save half a second.
+    gc.set_threshold(100_000)
+    atexit.register(gc.freeze)
     from leavezero.cli._commands import app
 
     app(prog_name="leavezero")

@@ -64,26 +64,27 @@ def _lightgbm(name: str) -> Any:
     return getattr(import_module("lightgbm"), name)(**_LIGHTGBM)
 
 
+# With a time budget the first ones start first: fast and strong models.
 MODELS: dict[str, dict[str, ModelSpec]] = {
     "classification": {
         "linear": ModelSpec(partial(LogisticRegression, max_iter=1_000), {"C": _C}),
-        "svm": ModelSpec(SVC, _SVM_GRID, 10_000),
-        "knn": ModelSpec(KNeighborsClassifier, _KNN_GRID, 50_000),
-        "bayes": ModelSpec(GaussianNB, {"var_smoothing": (1e-9, 1e-3, 1e-1)}),
-        "tree": ModelSpec(DecisionTreeClassifier, _TREE_GRID),
-        "forest": ModelSpec(partial(RandomForestClassifier, 200), _FOREST_GRID, 100_000),
         "boosting": ModelSpec(partial(HistGradientBoostingClassifier, **_BOOSTING), _BOOSTING_GRID),
         "lightgbm": ModelSpec(partial(_lightgbm, "LGBMClassifier"), _LIGHTGBM_GRID),
+        "forest": ModelSpec(partial(RandomForestClassifier, 200), _FOREST_GRID, 100_000),
+        "bayes": ModelSpec(GaussianNB, {"var_smoothing": (1e-9, 1e-3, 1e-1)}),
+        "tree": ModelSpec(DecisionTreeClassifier, _TREE_GRID),
+        "knn": ModelSpec(KNeighborsClassifier, _KNN_GRID, 50_000),
+        "svm": ModelSpec(SVC, _SVM_GRID, 10_000),
     },
     "regression": {
         "linear": ModelSpec(Ridge, {"alpha": _C}),
-        "svm": ModelSpec(SVR, _SVM_GRID, 10_000),
-        "knn": ModelSpec(KNeighborsRegressor, _KNN_GRID, 50_000),
-        "bayes": ModelSpec(BayesianRidge, {}),
-        "tree": ModelSpec(DecisionTreeRegressor, _TREE_GRID),
-        "forest": ModelSpec(partial(RandomForestRegressor, 200), _FOREST_GRID, 100_000),
         "boosting": ModelSpec(partial(HistGradientBoostingRegressor, **_BOOSTING), _BOOSTING_GRID),
         "lightgbm": ModelSpec(partial(_lightgbm, "LGBMRegressor"), _LIGHTGBM_GRID),
+        "forest": ModelSpec(partial(RandomForestRegressor, 200), _FOREST_GRID, 100_000),
+        "bayes": ModelSpec(BayesianRidge, {}),
+        "tree": ModelSpec(DecisionTreeRegressor, _TREE_GRID),
+        "knn": ModelSpec(KNeighborsRegressor, _KNN_GRID, 50_000),
+        "svm": ModelSpec(SVR, _SVM_GRID, 10_000),
     },
 }
 

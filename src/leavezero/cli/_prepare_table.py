@@ -3,8 +3,9 @@
 import hashlib
 import re
 import shlex
+import time
 import warnings
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -72,6 +73,7 @@ class TableOptions:
     verbose: bool = False
     as_json: bool = False
     command: str = ""  # the whole command line
+    started: float = field(default_factory=time.perf_counter)  # before packages were imported
 
     @property
     def reading(self) -> ReadOptions:
@@ -122,20 +124,31 @@ class PreparedTable:
 def prepare_table(options: TableOptions) -> PreparedTable:
     """Read a table, decide task, columns and metric, and build the candidates."""
     file = open_table(options.table, options.reading)
-    features = [name for name in file.names if name != options.target]
-    check_name(options.target, file.names, "--target must be a column of the table")
+    _check_columns(file.names, options)  # before large files are read
+    with file.path.open("rb") as content:
+        sha256 = hashlib.file_digest(content, "sha256").hexdigest()
+    source = {"path": str(options.table), "format": file.format, "sha256": sha256}
+    return prepare_frame(file.read(), options, source | asdict(file.options))
+
+
+def _check_columns(columns: list[str], options: TableOptions) -> None:
+    check_name(options.target, columns, "--target must be a column of the table")
+    features = [name for name in columns if name != options.target]
     named = {"--keep": options.keep, "--drop": options.drop, "--id": options.id}
     single = {"--time-column": options.time_column, "--group-column": options.group_column}
     named |= {option: (name,) for option, name in single.items() if name is not None}
     for option, names in named.items():
         for name in names:
             check_name(name, features, f"{option} must be a column of the table")
-    frame = file.read()
+
+
+def prepare_frame(frame: Any, options: TableOptions, source: dict[str, Any]) -> PreparedTable:
+    """Return what :func:`prepare_table` does, for a table in memory."""
     if options.time_column is not None:
         frame = _sort_by_time(frame, options.time_column)
     target = find_target(frame[options.target], options.task)
     metric, scoring, metric_notices = find_metric(options.metric, target)
-    X, kinds, dropped, cleaner, profile = _clean(frame[features], target, options)
+    X, kinds, dropped, cleaner, profile = _clean(frame.drop(columns=target.name), target, options)
     own = {} if options.grid is None else read_grid_file(options.grid, target.task)
     candidates, skipped = build_candidates(
         X, target.task, target.values, models=options.models, own=own, seed=options.seed
@@ -149,9 +162,6 @@ def prepare_table(options: TableOptions) -> PreparedTable:
     groups = None
     if options.group_column is not None:
         groups = _group_codes(frame[options.group_column])[target.known]
-    with file.path.open("rb") as content:
-        sha256 = hashlib.file_digest(content, "sha256").hexdigest()
-    source = {"path": str(options.table), "format": file.format, "sha256": sha256}
     return PreparedTable(
         X,
         target,
@@ -163,7 +173,7 @@ def prepare_table(options: TableOptions) -> PreparedTable:
         scoring,
         notices,
         profile,
-        source | asdict(file.options),
+        source,
         groups,
         ordered=options.time_column is not None,
     )

@@ -43,18 +43,17 @@ AUGMENTERS: dict[str, Callable[[], Any]] = {
     "copula": CopulaAugmenter,
     "union": lambda: AugmenterUnion([GaussianMixtureAugmenter(), CopulaAugmenter()]),
 }
-_REPORT_SECONDS = 10  # of the time budget, for checks and the report
+_REPORT_SECONDS = 10  # of the time budget, for the start of workers, checks and the report
 _ORDERED_FINALISTS = 12  # no candidate of a sorted table has a leave-one-out score
 
 
-def make_search(
-    prepared: PreparedTable, options: TableOptions, seconds_spent: float = 0.0
-) -> CandidateSearchLZO:
+def make_search(prepared: PreparedTable, options: TableOptions) -> CandidateSearchLZO:
     """Return the search over the candidates of a table, not fitted."""
     check_name(options.augmenter, AUGMENTERS, "--augmenter must name an augmenter")
     finalists, budget = options.cv_finalists, options.time_budget
     if budget is not None:
-        budget = max(budget / 2, 0.9 * budget - _REPORT_SECONDS - seconds_spent)
+        spent = time.perf_counter() - options.started
+        budget = max(budget / 2, 0.9 * budget - _REPORT_SECONDS - spent)
     if prepared.ordered and finalists == "auto":
         finalists = _ORDERED_FINALISTS
     return CandidateSearchLZO(
@@ -76,12 +75,11 @@ def fit_search(
     search: Any, X: Any, y: AnyArray, options: TableOptions, groups: AnyArray | None = None
 ) -> None:
     """Fit a search; errors that the user can correct become TableError."""
-    started = time.monotonic()
     try:
         search.fit(X, y, **({} if groups is None else {"groups": groups}))
     except AllCandidatesFailedError as error:
         reason = f"First error: {str(error).strip().splitlines()[-1]}"
-        if options.time_budget is not None and time.monotonic() - started >= options.time_budget:
+        if "within time_budget" in str(error):
             reason = "Use a longer --time-budget, or fast models in --models."
         raise TableError(f"No candidate has a score. {reason}") from error
     except (ValueError, OSError) as error:  # unsuitable augmenter, checkpoint or folder
@@ -92,27 +90,14 @@ def fit_search(
         raise TableError(f"Only the baseline has a score. First error: {''.join(errors[:1])}")
 
 
-def split_params(params: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Return a candidate's model name and the parameters of the model itself."""
-    own = {
-        name.removeprefix("model__"): value.item() if isinstance(value, np.generic) else value
-        for name, value in params.items()
-    }
-    return str(own.pop("candidate")), own
-
-
-def label_of(model: str, params: dict[str, object]) -> str:
+def candidate_label(params: dict[str, Any]) -> str:
     """Return a candidate's model name and parameters as text."""
-    values = {
-        name: f"{value:.4g}" if isinstance(value, float) else value
+    texts = [
+        f"{name.removeprefix('model__')}={f'{value:.4g}' if isinstance(value, float) else value}"
         for name, value in params.items()
-    }
-    return ", ".join([model, *(f"{name}={value}" for name, value in values.items())])
-
-
-def score_text(score: float | None) -> str:
-    """Return a score as text, empty if there is none."""
-    return "" if score is None else format_score(score)
+        if name != "candidate"
+    ]
+    return ", ".join([params["candidate"], *texts])
 
 
 @contextmanager
@@ -151,8 +136,8 @@ class _ProgressHandler(logging.Handler):
             return
         score = values["candidate_score"]
         if score is not None and score >= self._best:
-            label = label_of(*split_params(values["candidate_params"]))
-            text = printable(f"best so far {score_text(score)}: {label}")
+            label = candidate_label(values["candidate_params"])
+            text = printable(f"best so far {format_score(score)}: {label}")
             self._best = score
             width = max(20, self._progress.console.width - 60)
             self._progress.update(self._task, text=text[:width])

@@ -27,10 +27,9 @@ from leavezero.cli._search_table import (
     fit_search,
     make_search,
     recorded_warnings,
-    score_text,
     search_progress,
 )
-from leavezero.diagnostics import DiagnosticReport
+from leavezero.diagnostics import DiagnosticReport, format_score
 from leavezero.report import baseline_score, summarize
 
 _CV_FOLDS = 10  # of the cross-validation whose cost is shown
@@ -44,12 +43,12 @@ _ADVICE = {  # in options of the command; others as in Python
 
 def run_select(options: TableOptions) -> None:
     """Select a model, write and print the results; on Ctrl-C those of the best candidate so far."""
-    started, out = time.perf_counter(), options.out
+    out = options.out
     prepared = prepare_table(options)
     if not options.quiet:
         print_notice(*prepared.notices)
     resume = " Run the same command again to continue." if options.checkpoint else ""
-    search, interrupted = make_search(prepared, options, time.perf_counter() - started), False
+    search, interrupted = make_search(prepared, options), False
     diagnostics = DiagnosticReport((), seconds=0.0)
     recording = recorded_warnings(options.verbose)
     with output_directory(out), search_progress(options.quiet), recording as notices:
@@ -67,7 +66,7 @@ def run_select(options: TableOptions) -> None:
             interrupted = True
     run: dict[str, Any] = {
         "interrupted": interrupted,
-        "seconds": time.perf_counter() - started,
+        "seconds": time.perf_counter() - options.started,
         "diagnostics": diagnostics.to_dict(),
     }
     model = _save_model(prepared, options, search, notices)
@@ -83,7 +82,7 @@ def run_select(options: TableOptions) -> None:
     report.unlink(missing_ok=True)  # of an earlier run
     seconds = options.time_budget
     if seconds is not None:
-        seconds -= time.perf_counter() - started
+        seconds -= time.perf_counter() - options.started
     try:
         write_text(report, search.to_html(diagnostics=diagnostics, about=about, seconds=seconds))
     except KeyboardInterrupt:
@@ -190,21 +189,23 @@ def _summary(run: dict[str, Any], options: TableOptions) -> Iterator[str | Table
     """Yield what is printed at the end, at most 25 lines unless verbose."""
     table, expected, metric = run["table"], run["expected"], run["metric"]
     classes = f" ({len(run['classes'])} classes)" if run["classes"] else ""
+    n_scored = sum(one["score"] is not None for one in run["candidates"])
+    share = f"{n_scored:,} of " if n_scored < len(run["candidates"]) else ""
     yield (
         f"{run['task'].capitalize()} of {run['target']!r}{classes} by "
         f"{counted(len(table['columns']), 'column')}, from {counted(table['n_train'], 'row')}: "
-        f"{counted(len(run['candidates']), 'candidate')} in {run['seconds']:.1f} s."
+        f"{share}{counted(len(run['candidates']), 'candidate')} in {run['seconds']:.1f} s."
     )
     yield f"Best model: {run['best']['label']}"
-    score, low, high = map(score_text, expected.values())
-    interval = f" (95 % interval {low} to {high})" if low else ""
-    guess = f"; baseline {score_text(run['baseline'])}" if run["baseline"] is not None else ""
+    score, low, high = map(format_score, expected.values())
+    interval = f" (95 % interval {low} to {high})" if expected["low"] is not None else ""
+    guess = f"; baseline {format_score(run['baseline'])}" if run["baseline"] is not None else ""
     yield f"Expected {metric} on new rows: {score}{interval}{guess}"
     cells = [
         (
             one["name"],
             one["label"].removeprefix(one["name"]).removeprefix(", "),
-            score_text(one["score"]),
+            format_score(one["score"]),
             "best" if one["best"] else f"{one['difference']:+.4f}{', tied' * one['tied']}",
         )
         for one in run["model_types"]
@@ -231,7 +232,8 @@ def _details(run: dict[str, Any]) -> Iterator[str | Table]:
     """Yield what --verbose adds."""
     names = ("score", "low", "high", "validation", "loo", "cv")
     cells = [
-        (one["label"], *(score_text(one.get(name)) for name in names)) for one in run["candidates"]
+        (one["label"], *(format_score(one.get(name)) for name in names))
+        for one in run["candidates"]
     ]
     yield make_table("Candidates", ("candidate",), names, cells)
     counts = ", ".join(f"{name}: {count}" for name, count in run["fit_counts"].items() if count)

@@ -1,8 +1,8 @@
 """Checks of a search and its score, and the paper's theory: divergence and risk bound."""
 
-from leavezero.diagnostics._check_inputs import CandidateScores as CandidateScores  # not public
-from leavezero.diagnostics._check_inputs import CheckInputs as CheckInputs  # not public
-from leavezero.diagnostics._check_inputs import PermutationScores as PermutationScores  # not public
+from leavezero.diagnostics._checks import CandidateScores as CandidateScores  # not public
+from leavezero.diagnostics._checks import CheckInputs as CheckInputs  # not public
+from leavezero.diagnostics._checks import PermutationScores as PermutationScores  # not public
 from leavezero.diagnostics._checks import run_checks as run_checks  # not public
 from leavezero.diagnostics._diagnostic_report import THRESHOLDS as THRESHOLDS  # not public
 from leavezero.diagnostics._diagnostic_report import Check, DiagnosticReport

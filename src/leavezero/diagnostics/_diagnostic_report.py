@@ -116,8 +116,10 @@ class NotApplicableError(Exception):
     """Raised by a check that cannot be made, with the reason."""
 
 
-def format_score(score: float) -> str:
-    """Format a score with four decimals, or with four digits if it is very small or large."""
+def format_score(score: float | None) -> str:
+    """Format a score with four decimals, or four digits if it is very small or large; None: "-"."""
+    if score is None:
+        return "-"
     four_decimals = score == 0 or not math.isfinite(score) or 1e-3 <= abs(score) < 1e5
     return f"{score:.4f}" if four_decimals else f"{score:.4g}"
 

@@ -194,6 +194,8 @@ def evaluate(
         while not stopped and not _is_spent(limits) and (trials := strategy.ask()):
             trials = [on_start(trial) for trial in trials]
             planned = plan_tasks(trials, run.seed)
+            if limits is not None and limits.time_budget is not None:
+                planned = _one_of_each_first(planned)
             tasks += [_joint_task(task) for task in planned]
             for result in trial_results(run, planned, n_jobs, limits, checkpoint, evaluate_task):
                 n_fits += result.n_fits
@@ -236,6 +238,23 @@ def plan_tasks(trials: Sequence[Trial], seed: int) -> list[Task]:
         groups.setdefault(name, []).append((trial, method.order(estimator)))
     tasks = [task for key, group in groups.items() for task in _split(group, methods.get(key))]
     return sorted(tasks, key=lambda task: -len(task.trials))
+
+
+def _one_of_each_first(tasks: Sequence[Task]) -> list[Task]:
+    """Put one trial of each estimator, from the middle of its grid, before all other tasks.
+
+    The result of a joint task is known when all of it is finished. Without this, the slowest model
+    type may use the whole time budget, and others would not be started.
+    """
+    by_estimator: dict[str, list[Trial]] = {}
+    for trial in sorted((t for task in tasks for t in task.trials), key=lambda t: t.row):
+        by_estimator.setdefault(trial.candidate.estimator_name, []).append(trial)
+    if len(by_estimator) == 1:
+        return list(tasks)
+    first = [own[len(own) // 2] for own in by_estimator.values()]
+    others = (tuple(t for t in task.trials if t not in first) for task in tasks)
+    rest = [replace(task, trials=own) for task, own in zip(tasks, others, strict=True) if own]
+    return [Task((trial,)) for trial in first] + rest
 
 
 def _split(group: list[tuple[Trial, Any]], method: JointFit | None) -> Iterator[Task]:

@@ -7,6 +7,7 @@ from leavezero.report._plots import (
     plot_scores,
     plot_validation_set,
     results_frame,
+    save_png,
 )
 from leavezero.report._summarize import (
     BASELINE,
@@ -14,7 +15,6 @@ from leavezero.report._summarize import (
     python_code,
     summarize,
 )
-from leavezero.report._svg_figures import save_png
 
 __all__ = [
     "BASELINE",

@@ -4,11 +4,10 @@ import logging
 import time
 import warnings
 from collections.abc import Sequence
-from itertools import islice
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import Parallel, delayed
 from scipy import stats
 from sklearn import metrics
 from sklearn.base import clone
@@ -84,18 +83,19 @@ def describe_predictions(
         delayed(_use_fold)(estimator, *sample, scorer, classes, permuted, seed + at)
         for at, sample in enumerate(samples)
     )
-    n_workers = effective_n_jobs(n_jobs) if len(y) > MAX_TEST else 1  # they take seconds to start
-    found = []
+    # workers take seconds to start
+    n_workers = n_jobs if len(y) > MAX_TEST and seconds is None else 1
+    started, found = time.monotonic(), []
     try:
-        if seconds is not None:  # the first fold shows how long the others take
-            started = time.monotonic()
-            found = Parallel(1)(islice(tasks, 1))
-            n_rounds = max(0, int(seconds / (time.monotonic() - started)) - 1)
-            folds = folds[: 1 + n_rounds * n_workers]
-        found += Parallel(n_workers)(islice(tasks, len(folds) - len(found)))
+        for one in Parallel(n_workers, return_as="generator")(tasks):
+            found.append(one)
+            passed = time.monotonic() - started
+            if seconds is not None and passed * (1 + 1 / len(found)) > seconds:
+                break
     except (ValueError, TypeError):  # such as a fold without one of the classes
         _log.warning("A fold failed; the report shows no held-out predictions.", exc_info=True)
         return None
+    folds = folds[: len(found)]
     values, importances = zip(*found, strict=True)
     baseline = baseline_score(y, scorer, is_regression=classes is None)
     use_loo = use_loo and len(y) <= MAX_TRAIN + MAX_TEST  # they may take long for more rows

@@ -8,9 +8,8 @@ from importlib import resources
 from typing import Any
 
 from leavezero.diagnostics import format_score
-from leavezero.report._plots import import_extra
+from leavezero.report._plots import import_extra, page_figures
 from leavezero.report._summarize import BASELINE, format_number
-from leavezero.report._svg_figures import page_figures
 
 MAX_CANDIDATES = 2_000  # that are listed
 _SCORE_TITLES = {
@@ -52,7 +51,7 @@ def to_html(summary: Mapping[str, Any]) -> str:
     jinja2 = import_extra("jinja2", "The HTML report")
     markup = import_extra("markupsafe", "The HTML report").Markup
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {"number": format_number, "score": _score}
+    environment.filters |= {"number": format_number, "score": format_score}
     script = _read("report.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     figures = {part: [markup(svg) for svg in svgs] for part, svgs in page_figures(summary).items()}
@@ -89,7 +88,7 @@ def _table(summary: Mapping[str, Any], own: Sequence[Mapping[str, Any]]) -> dict
         yield _cell(one.get("rank") or place)
         yield from (_cell(one["params"].get(name, "")) for name in params)
         for score in [one["score"], *(one[name] for name in scores), *one["metrics"].values()]:
-            yield {"text": _score(score), "sort": score, "numeric": True}
+            yield {"text": format_score(score), "sort": score, "numeric": True}
         yield from (_cell(one[name]) for name in others)
 
     rows = [
@@ -105,10 +104,6 @@ def _cell(value: Any) -> dict[str, Any]:
     numeric = isinstance(value, int | float) and not isinstance(value, bool)
     text = format_number(value) if numeric else str(value)
     return {"text": text, "sort": value if numeric else None, "numeric": numeric}
-
-
-def _score(value: float | None) -> str:
-    return "-" if value is None else format_score(value)
 
 
 def _read(name: str) -> str:
