@@ -1,6 +1,8 @@
 """Searches that resume from a checkpoint."""
 
+import signal
 import sqlite3
+import sys
 from typing import ClassVar
 
 import joblib
@@ -23,9 +25,9 @@ from leavezero import (
     RandomizedSearchLZO,
 )
 from leavezero.augment import CopulaAugmenter, GaussianAugmenter
+from leavezero.evaluation import resolve_rule
 from leavezero.exceptions import CandidateFailedWarning
 from leavezero.execution import summarize_checkpoint
-from leavezero.search import _base
 
 X, y = load_iris(return_X_y=True)
 FEW = {"augmenter": GaussianAugmenter(), "n_replicates": 2, "random_state": 0}
@@ -45,7 +47,7 @@ class Stump(ClassifierMixin, BaseEstimator):
     def fit(self, X, y):
         self.fits.append((self.column, self.quantile))
         if len(self.fits) == self.interrupt_at:
-            raise KeyboardInterrupt
+            signal.raise_signal(signal.SIGINT)
         if self.quantile < 0:
             raise ValueError("negative quantile")
         self.classes_ = np.unique(y)
@@ -56,6 +58,13 @@ class Stump(ClassifierMixin, BaseEstimator):
 
     def predict(self, X):
         return self.classes_[np.take(self.labels_, (X[:, self.column] > self.split_).astype(int))]
+
+
+@pytest.fixture(autouse=True)
+def _interruptible():
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture
@@ -136,26 +145,92 @@ def test_search_that_was_interrupted_in_a_fold_resumes(path, fits, reference, mo
     assert results(resumed) == reference
 
 
-@pytest.mark.parametrize("is_refit", [False, True])
-def test_search_that_was_interrupted_in_the_conclusion(path, monkeypatch, reference, is_refit):
-    """The selection is made, whatever is interrupted; only an interrupted refit is missing."""
-    if is_refit:  # a finished checkpoint, so that the best candidate is fitted again
-        stump_search(path).fit(X, y)
-    name = "fit_candidate" if is_refit else "select"
-    function, calls = getattr(_base, name), []
+class InterruptedOnce(GaussianAugmenter):
+    """Sends the signal of Ctrl-C while rows are generated."""
 
-    def interrupted(*args):
-        calls.append(args)
-        if len(calls) == 1:
-            raise KeyboardInterrupt
-        return function(*args)
+    def sample(self, *args, **params):
+        signal.raise_signal(signal.SIGINT)
+        return super().sample(*args, **params)
 
-    monkeypatch.setattr(_base, name, interrupted)
+
+class InterruptedRule(type(resolve_rule("best", "a search"))):
+    """Sends the signal of Ctrl-C in the first selection."""
+
+    n_calls: ClassVar = 0
+
+    def choose(self, *args):
+        InterruptedRule.n_calls += 1
+        if self.n_calls == 1:
+            signal.raise_signal(signal.SIGINT)
+        return super().choose(*args)
+
+
+def test_search_that_was_interrupted_while_generating(path, reference):
+    """Nothing is finished, and nothing is left."""
+    search = stump_search(path, augmenter=InterruptedOnce())
+    with pytest.raises(KeyboardInterrupt):
+        search.fit(X, y)
+    assert not hasattr(search, "cv_results_")
+    assert list(path.parent.iterdir()) == []
+    assert results(stump_search(path).fit(X, y)) == reference
+
+
+def test_search_that_was_interrupted_in_the_selection(reference):
+    """The selection is made nevertheless."""
+    search = stump_search(select=InterruptedRule())
+    with pytest.raises(KeyboardInterrupt):
+        search.fit(X, y)
+    assert InterruptedRule.n_calls > 1
+    assert results(search) == reference
+    assert search.predict(X).shape == y.shape
+
+
+def test_search_that_was_interrupted_in_the_refit(path, fits, reference, monkeypatch):
+    """Only ``best_estimator_`` is missing."""
+    stump_search(path).fit(X, y)  # models are not stored
+    monkeypatch.setattr(Stump, "interrupt_at", len(fits) + 1)
     search = stump_search(path)
     with pytest.raises(KeyboardInterrupt):
         search.fit(X, y)
     assert results(search) == reference
-    assert hasattr(search, "best_estimator_") is not is_refit
+    assert not hasattr(search, "best_estimator_")
+
+
+@pytest.mark.slow
+def test_interrupt_in_any_function(path):
+    """Of whatever package; what is saved is part of the result, and the same call resumes."""
+    grid = {"column": [0, 1, 2, 3], "quantile": [0.2, 0.4]}
+    expected, n_calls, at = results(stump_search(grid=grid).fit(X, y)), 0, -1
+
+    def interrupt(frame, event, argument):
+        nonlocal n_calls
+        n_calls += event == "call"
+        if n_calls == at:
+            signal.raise_signal(signal.SIGINT)  # which also ends the profiling
+
+    def fit(path):
+        nonlocal n_calls
+        n_calls, search = 0, stump_search(path, grid)
+        sys.setprofile(interrupt)
+        try:
+            return search.fit(X, y)
+        except KeyboardInterrupt:
+            return search
+        finally:
+            sys.setprofile(None)
+
+    fit(path)
+    n_saved = []
+    for at in np.linspace(1, 0.99 * n_calls, 100).astype(int):
+        own = path.with_name(f"{at}.sqlite")
+        search = fit(own)
+        n_saved.append(len(summarize_checkpoint(own).results) if own.exists() else 0)
+        if n_saved[-1]:
+            assert search.predict(X).shape == y.shape
+            assert len(search.cv_results_["params"]) >= min(n_saved[-1], 8)
+        assert results(stump_search(own, grid).fit(X, y)) == expected
+    assert min(n_saved) == 0
+    assert max(n_saved) > 8  # candidates and folds
 
 
 def test_candidates_can_be_added(path):

@@ -212,7 +212,12 @@ def evaluate(
                 strategy.tell([table[trial.row] for trial in trials])
     except KeyboardInterrupt as caught:
         interrupt = caught
-    results = sorted(_with_scores(run, list(table.values())), key=lambda r: r.trial.row)
+    try:
+        results = _with_scores(run, list(table.values()))
+    except KeyboardInterrupt as caught:  # it takes a moment, and only a second one ends it
+        interrupt = caught
+        results = _with_scores(run, list(table.values()))
+    results.sort(key=lambda result: result.trial.row)
     return Evaluation(results, tuple(tasks), n_fits, interrupt, stopped or _is_spent(limits))
 
 
