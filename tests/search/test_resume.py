@@ -1,8 +1,10 @@
 """Searches that resume from a checkpoint."""
 
+import random
 import signal
 import sqlite3
 import sys
+import warnings
 from typing import ClassVar
 
 import joblib
@@ -417,3 +419,54 @@ def test_damaged_result_is_computed_again(path, reference):
         search = stump_search(path).fit(X, y)
     assert results(search) == reference
     assert search.fit_counts_["candidate"] == 1
+
+
+@pytest.mark.slow
+def test_damaged_files_give_the_same_result_or_an_error(path, reference):
+    """100 variations: truncated, zeroed blocks, changed bits."""
+    stump_search(path).fit(X, y)
+    content, moments = path.read_bytes(), random.Random(1)
+    refusals, n_damaged = [], 0
+    for number in range(100):
+        damaged = bytearray(content)
+        at = moments.randrange(1, len(content))
+        if number % 4 == 0:
+            del damaged[at:]
+        elif number % 4 == 1:
+            damaged[at : at + 600] = bytes(len(damaged[at : at + 600]))
+        else:
+            damaged[at] ^= 1 << moments.randrange(8)
+        path.write_bytes(damaged)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                search = stump_search(path).fit(X, y)
+            except ValueError as error:
+                refusals.append(str(error))
+                continue
+        n_damaged += search.fit_counts_["candidate"] > 0
+        assert {"are damaged" in str(one.message) for one in caught} <= {True}
+        assert results(search) == reference
+    assert refusals
+    assert all("checkpoint" in text for text in refusals)
+    assert n_damaged
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no such limit")
+def test_search_continues_when_there_is_space_again(path, reference):
+    """A limit of the system for the size of files acts as a full disk."""
+    import resource
+
+    stump_search(path, {"quantile": [0.2]}, cv_finalists=0).fit(X, y)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 8_000, before[1]))
+    try:
+        with pytest.raises(OSError, match=r"cannot be read or written .* Saved results are safe"):
+            stump_search(path).fit(X, y)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    n_saved = len(summarize_checkpoint(path).results)
+    assert 1 < n_saved < 16
+    search = stump_search(path).fit(X, y)
+    assert search.fit_counts_["candidate"] == 16 - n_saved
+    assert results(search) == reference
