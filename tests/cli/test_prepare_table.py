@@ -180,7 +180,12 @@ def test_a_grid_file_replaces_grids_and_adds_models(tmp_path):
         ('[a]\nestimator = "sklearn.Nothing"', "must be the import path of a"),
         ('[a]\nestimator = "sklearn.svm.SVR"', "cannot do classification"),
         ('[a]\nestimator = "math.sqrt"', "cannot be created"),
+        ('[a]\nestimator = "sys.exit"', "sys.exit is not a class"),
         ("[linear]\ngrid = {alpha = [1]}", "Invalid parameter 'alpha'"),
+        ("[linear]\nparams = 5", "cannot be created"),
+        (f"[linear]\ngrid = {{C = {'[' * 5000}{']' * 5000}}}", "is not valid TOML"),
+        (f"a{'.a' * 5000} = 1", "must be a table of estimator, grid, params"),
+        (f"[linear]\ngrid = {{C = [{'9' * 5000}]}}", "is not valid TOML"),
     ],
 )
 def test_a_wrong_grid_file_is_explained(text, message, tmp_path):

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from leavezero.cli import _read_table
 from leavezero.cli._output import TableError
 from leavezero.cli._read_table import (
     ReadOptions,
@@ -148,6 +149,18 @@ def test_unreadable_files_are_explained(name, content, message, tmp_path):
         read(path)
     with pytest.raises(TableError, match="is not a file"):
         read(tmp_path)
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zip"])
+def test_files_that_expand_without_bound_are_refused(suffix, tmp_path, monkeypatch):
+    monkeypatch.setattr(_read_table, "SMALL_SIZE", 10_000)
+    path = tmp_path / f"a.csv{suffix}"
+    pd.DataFrame({"x": np.zeros(10**5, dtype=int), "y": 1}).to_csv(path, index=False)
+    with pytest.raises(TableError, match="expands to more than 200 times its size"):
+        read(path)
+    table = pd.DataFrame({"x": np.random.default_rng(0).normal(size=9999), "y": 1})
+    table.to_csv(path, index=False)
+    assert len(read(path)) == 9999
 
 
 def test_values_are_converted_to_their_kinds():

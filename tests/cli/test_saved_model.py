@@ -141,7 +141,11 @@ def test_a_model_of_another_version_or_source_is_not_used_silently(model, tmp_pa
     assert (
         "The model was saved with leavezero 0.0, scikit-learn ?, skrub ?; installed" in other.stderr
     )
-    assert rewrite(format=1).exit_code == 2
+    for wrong in (
+        *({"format": 1}, {"versions": 3}, {"columns": 5}, {"columns": {"x": "path"}}),
+        *({"target": [1]}, {"task": None}, {"profile": 3}, {"source": "a"}),
+    ):
+        assert rewrite(**wrong).exit_code == 2, wrong
     foreign = rewrite(schema=True)
     assert foreign.exit_code == 2
     assert "contains types that built-in models do not have: 'elsewhere." in foreign.stderr

@@ -240,6 +240,11 @@ def test_spent_budget_starts_no_process(folder, monkeypatch):
     assert run([], folder, timeout=1.0) == {}
 
 
+def test_folder_of_workers_is_private():
+    with closing(module.WorkerPool()) as pool:
+        assert Path(pool._folder).stat().st_mode & 0o777 == 0o700
+
+
 def test_data_that_cannot_be_pickled_leave_nothing(folder, tmp_path, monkeypatch):
     monkeypatch.setenv("JOBLIB_TEMP_FOLDER", str(tmp_path))
     with pytest.raises(TypeError, match="cannot pickle"):

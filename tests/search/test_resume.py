@@ -1,6 +1,10 @@
 """Searches that resume from a checkpoint."""
 
+import random
+import signal
 import sqlite3
+import sys
+import warnings
 from typing import ClassVar
 
 import joblib
@@ -23,9 +27,9 @@ from leavezero import (
     RandomizedSearchLZO,
 )
 from leavezero.augment import CopulaAugmenter, GaussianAugmenter
+from leavezero.evaluation import resolve_rule
 from leavezero.exceptions import CandidateFailedWarning
 from leavezero.execution import summarize_checkpoint
-from leavezero.search import _base
 
 X, y = load_iris(return_X_y=True)
 FEW = {"augmenter": GaussianAugmenter(), "n_replicates": 2, "random_state": 0}
@@ -45,7 +49,7 @@ class Stump(ClassifierMixin, BaseEstimator):
     def fit(self, X, y):
         self.fits.append((self.column, self.quantile))
         if len(self.fits) == self.interrupt_at:
-            raise KeyboardInterrupt
+            signal.raise_signal(signal.SIGINT)
         if self.quantile < 0:
             raise ValueError("negative quantile")
         self.classes_ = np.unique(y)
@@ -56,6 +60,13 @@ class Stump(ClassifierMixin, BaseEstimator):
 
     def predict(self, X):
         return self.classes_[np.take(self.labels_, (X[:, self.column] > self.split_).astype(int))]
+
+
+@pytest.fixture(autouse=True)
+def _interruptible():
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture
@@ -136,26 +147,92 @@ def test_search_that_was_interrupted_in_a_fold_resumes(path, fits, reference, mo
     assert results(resumed) == reference
 
 
-@pytest.mark.parametrize("is_refit", [False, True])
-def test_search_that_was_interrupted_in_the_conclusion(path, monkeypatch, reference, is_refit):
-    """The selection is made, whatever is interrupted; only an interrupted refit is missing."""
-    if is_refit:  # a finished checkpoint, so that the best candidate is fitted again
-        stump_search(path).fit(X, y)
-    name = "fit_candidate" if is_refit else "select"
-    function, calls = getattr(_base, name), []
+class InterruptedOnce(GaussianAugmenter):
+    """Sends the signal of Ctrl-C while rows are generated."""
 
-    def interrupted(*args):
-        calls.append(args)
-        if len(calls) == 1:
-            raise KeyboardInterrupt
-        return function(*args)
+    def sample(self, *args, **params):
+        signal.raise_signal(signal.SIGINT)
+        return super().sample(*args, **params)
 
-    monkeypatch.setattr(_base, name, interrupted)
+
+class InterruptedRule(type(resolve_rule("best", "a search"))):
+    """Sends the signal of Ctrl-C in the first selection."""
+
+    n_calls: ClassVar = 0
+
+    def choose(self, *args):
+        InterruptedRule.n_calls += 1
+        if self.n_calls == 1:
+            signal.raise_signal(signal.SIGINT)
+        return super().choose(*args)
+
+
+def test_search_that_was_interrupted_while_generating(path, reference):
+    """Nothing is finished, and nothing is left."""
+    search = stump_search(path, augmenter=InterruptedOnce())
+    with pytest.raises(KeyboardInterrupt):
+        search.fit(X, y)
+    assert not hasattr(search, "cv_results_")
+    assert list(path.parent.iterdir()) == []
+    assert results(stump_search(path).fit(X, y)) == reference
+
+
+def test_search_that_was_interrupted_in_the_selection(reference):
+    """The selection is made nevertheless."""
+    search = stump_search(select=InterruptedRule())
+    with pytest.raises(KeyboardInterrupt):
+        search.fit(X, y)
+    assert InterruptedRule.n_calls > 1
+    assert results(search) == reference
+    assert search.predict(X).shape == y.shape
+
+
+def test_search_that_was_interrupted_in_the_refit(path, fits, reference, monkeypatch):
+    """Only ``best_estimator_`` is missing."""
+    stump_search(path).fit(X, y)  # models are not stored
+    monkeypatch.setattr(Stump, "interrupt_at", len(fits) + 1)
     search = stump_search(path)
     with pytest.raises(KeyboardInterrupt):
         search.fit(X, y)
     assert results(search) == reference
-    assert hasattr(search, "best_estimator_") is not is_refit
+    assert not hasattr(search, "best_estimator_")
+
+
+@pytest.mark.slow
+def test_interrupt_in_any_function(path):
+    """Of whatever package; what is saved is part of the result, and the same call resumes."""
+    grid = {"column": [0, 1, 2, 3], "quantile": [0.2, 0.4]}
+    expected, n_calls, at = results(stump_search(grid=grid).fit(X, y)), 0, -1
+
+    def interrupt(frame, event, argument):
+        nonlocal n_calls
+        n_calls += event == "call"
+        if n_calls == at:
+            signal.raise_signal(signal.SIGINT)  # which also ends the profiling
+
+    def fit(path):
+        nonlocal n_calls
+        n_calls, search = 0, stump_search(path, grid)
+        sys.setprofile(interrupt)
+        try:
+            return search.fit(X, y)
+        except KeyboardInterrupt:
+            return search
+        finally:
+            sys.setprofile(None)
+
+    fit(path)
+    n_saved = []
+    for at in np.linspace(1, 0.99 * n_calls, 100).astype(int):
+        own = path.with_name(f"{at}.sqlite")
+        search = fit(own)
+        n_saved.append(len(summarize_checkpoint(own).results) if own.exists() else 0)
+        if n_saved[-1]:
+            assert search.predict(X).shape == y.shape
+            assert len(search.cv_results_["params"]) >= min(n_saved[-1], 8)
+        assert results(stump_search(own, grid).fit(X, y)) == expected
+    assert min(n_saved) == 0
+    assert max(n_saved) > 8  # candidates and folds
 
 
 def test_candidates_can_be_added(path):
@@ -342,3 +419,54 @@ def test_damaged_result_is_computed_again(path, reference):
         search = stump_search(path).fit(X, y)
     assert results(search) == reference
     assert search.fit_counts_["candidate"] == 1
+
+
+@pytest.mark.slow
+def test_damaged_files_give_the_same_result_or_an_error(path, reference):
+    """100 variations: truncated, zeroed blocks, changed bits."""
+    stump_search(path).fit(X, y)
+    content, moments = path.read_bytes(), random.Random(1)
+    refusals, n_damaged = [], 0
+    for number in range(100):
+        damaged = bytearray(content)
+        at = moments.randrange(1, len(content))
+        if number % 4 == 0:
+            del damaged[at:]
+        elif number % 4 == 1:
+            damaged[at : at + 600] = bytes(len(damaged[at : at + 600]))
+        else:
+            damaged[at] ^= 1 << moments.randrange(8)
+        path.write_bytes(damaged)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                search = stump_search(path).fit(X, y)
+            except ValueError as error:
+                refusals.append(str(error))
+                continue
+        n_damaged += search.fit_counts_["candidate"] > 0
+        assert {"are damaged" in str(one.message) for one in caught} <= {True}
+        assert results(search) == reference
+    assert refusals
+    assert all("checkpoint" in text for text in refusals)
+    assert n_damaged
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no such limit")
+def test_search_continues_when_there_is_space_again(path, reference):
+    """A limit of the system for the size of files acts as a full disk."""
+    import resource
+
+    stump_search(path, {"quantile": [0.2]}, cv_finalists=0).fit(X, y)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 8_000, before[1]))
+    try:
+        with pytest.raises(OSError, match=r"cannot be read or written .* Saved results are safe"):
+            stump_search(path).fit(X, y)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    n_saved = len(summarize_checkpoint(path).results)
+    assert 1 < n_saved < 16
+    search = stump_search(path).fit(X, y)
+    assert search.fit_counts_["candidate"] == 16 - n_saved
+    assert results(search) == reference

@@ -144,8 +144,11 @@ def test_missing_and_infinite_values():
 
 
 def test_class_with_a_single_row_warns():
-    with pytest.warns(SmallClassWarning, match="Class 1"):
+    """Once, although each part of the augmenter would."""
+    with pytest.warns(SmallClassWarning, match="Class 1") as caught:
         search = GridSearchLZO(SVC(), GRID).fit(X[:6], [0, 0, 0, 0, 0, 1])
+    assert [one.category for one in caught] == [SmallClassWarning]
+    assert caught[0].filename == __file__
     assert search.n_fits_ == 2
 
 

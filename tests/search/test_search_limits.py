@@ -3,22 +3,25 @@
 Every pool of worker processes takes seconds to start, so that few searches serve all tests.
 """
 
+import ctypes
 import os
 import signal
 import sys
+import tempfile
 import threading
 import time
+import uuid
 from pathlib import Path
 
 import joblib
 import numpy as np
 import pandas as pd
 import pytest
+from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import ShuffleSplit
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -36,7 +39,7 @@ from leavezero.augment import GaussianAugmenter
 from leavezero.evaluation import _evaluate
 from leavezero.exceptions import AllCandidatesFailedError, CandidateFailedWarning
 from leavezero.execution import TaskEnded, summarize_checkpoint
-from leavezero.execution._process_pool import cloudpickle
+from leavezero.execution._process_pool import MARK, _marked_processes, cloudpickle
 
 pytestmark = pytest.mark.skipif(
     not Path("/proc/self/statm").exists(), reason="reads the memory in use from /proc"
@@ -52,64 +55,98 @@ FEW = {
     "random_state": 0,
 }
 QUANTILES = np.linspace(0.05, 0.95, 20).round(3).tolist()
+TIMED_OUT = "exceeded timeout=1 seconds and was ended"
 FAULTS = {
-    "sleeps": "exceeded timeout=1.5 seconds and was ended",
+    "sleeps": TIMED_OUT,
+    "ignores SIGTERM": TIMED_OUT,
+    "starts grandchildren": TIMED_OUT,
+    "prints": TIMED_OUT,
+    "holds the GIL": TIMED_OUT,
+    "runs nested workers": TIMED_OUT,
+    "does all of these": TIMED_OUT,
     "allocates": "exceeded memory_limit=150000000 bytes and was ended",
     "crashes": "its process was ended by signal SIGSEGV, twice",
-    "interrupts": "KeyboardInterrupt",
-    "exits": "SystemExit: 3",
+    "exits": "its process ended with exit code 3, twice",
+    "SystemExit": "SystemExit: 3",
+    "KeyboardInterrupt": "KeyboardInterrupt",
+    "MemoryError": "MemoryError: all of it",
+    "RecursionError": "RecursionError: maximum recursion depth exceeded",
     "locks": "The result cannot be pickled",
     "fails": "ValueError: cannot be fitted",
-    "memory": "MemoryError: all of it",
-    "recursion": "RecursionError: maximum recursion depth exceeded",
     "unscored": "ValueError: cannot be scored",
 }
-LIMITS = {"timeout": 1.5, "memory_limit": "150MB"}
+# Faults that end the worker take a second each, so that one candidate has several of them.
+TOGETHER = sorted(set(FAULTS) - {n for n in FAULTS if FAULTS[n] == TIMED_OUT} - {"exits"})
+TOGETHER += ["does all of these"]
+LIMITS = {"timeout": 1.0, "memory_limit": "150MB"}
 
 
 class Stump(ClassifierMixin, BaseEstimator):
-    """A split of one column, or a fault."""
+    """A split of one column, or a fault; each process notes its number in the folder."""
 
-    def __init__(self, quantile=0.5, fault=None, seconds=0.0, marker=None):
+    def __init__(self, quantile=0.5, fault=None, seconds=0.0, folder=None):
         self.quantile = quantile
         self.fault = fault
         self.seconds = seconds
-        self.marker = marker
+        self.folder = folder
 
     def fit(self, X, y):
+        if self.folder is not None:
+            Path(self.folder, str(os.getpid())).touch()
         time.sleep(self.seconds)
         self.classes_ = np.unique(y)
         self.split_ = np.quantile(X[:, 2], self.quantile)
-        match self.fault:
-            case "sleeps":
+        if self.fault == "does all of these":
+            for fault in ("ignores SIGTERM", "starts grandchildren", "prints"):
+                self.misbehave(fault, X, y, is_last=False)
+        self.misbehave(self.fault, X, y)
+        return self
+
+    def misbehave(self, fault, X, y, is_last=True):
+        match fault:
+            case "ignores SIGTERM":
                 signal.signal(signal.SIGTERM, signal.SIG_IGN)
-                sum(range(10**14))  # without releasing the lock of the interpreter
-            case "memory":
-                raise MemoryError("all of it")
-            case "recursion":
-                return self.fit(X, y)
-            case "sleeps in folds" if len(y) < 150:
-                time.sleep(1000)
+            case "starts grandchildren":
+                shell = "sleep 1000 & sleep 1000"
+                os.posix_spawnp("sh", ["sh", "-c", shell], os.environ, setsid=True)
+            case "prints":
+                print("a line", flush=True)
+                while is_last:
+                    print("a line", flush=True)
+            case "holds the GIL" | "does all of these":
+                sum(range(10**14))
+            case "runs nested workers":
+                nested = Parallel(2, max_nbytes=1, batch_size=1, pre_dispatch=2)
+                nested(delayed(np.sum)(np.ones(10**6)) for _ in range(10**6))
+            case "sleeps in a fold" if len(y) == 150 or np.array_equal(X[0], [5.1, 3.5, 1.4, 0.2]):
+                return
             case "allocates":
                 arrays = []
                 while True:
                     arrays.append(np.ones(10**6))
             case "crashes":
-                os.kill(os.getpid(), signal.SIGSEGV)
-            case "interrupts":
-                raise KeyboardInterrupt
+                ctypes.string_at(0)
             case "exits":
+                os._exit(3)
+            case "SystemExit":
                 sys.exit(3)
+            case "KeyboardInterrupt":
+                raise KeyboardInterrupt
+            case "MemoryError":
+                raise MemoryError("all of it")
+            case "RecursionError":
+                self.misbehave(fault, X, y)
             case "locks":
                 self.lock_ = threading.Lock()
             case "fails":
                 raise ValueError("cannot be fitted")
-            case "dies once" if not Path(self.marker).exists():
-                Path(self.marker).touch()
-                os.kill(os.getpid(), signal.SIGKILL)
+            case "exits once" if not Path(self.folder, "exited").exists():
+                Path(self.folder, "exited").touch()
+                os._exit(3)
             case "writes":
                 X[:] = 0.0
-        return self
+        if is_last and (fault == "sleeps in a fold" or FAULTS.get(fault) == TIMED_OUT):
+            time.sleep(1000)
 
     def predict(self, X):
         return self.classes_[(np.asarray(X)[:, 2] > self.split_).astype(int) * 2]
@@ -135,44 +172,84 @@ def reference():
     return search_of({"quantile": QUANTILES}).fit(X, y)
 
 
-def test_each_fault_costs_one_candidate(reference, tmp_path):
-    """Also in a joint fit, whose other candidates are then fitted one by one.
+@pytest.fixture
+def folder(tmp_path, monkeypatch, capfd):
+    """Return a folder for the numbers of processes; assert that searches have left nothing else."""
+    temporary, folder, mark = tmp_path / "temporary", tmp_path / "folder", uuid.uuid4().hex
+    temporary.mkdir()
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    monkeypatch.delenv("JOBLIB_TEMP_FOLDER", raising=False)
+    monkeypatch.setenv(MARK, mark)  # which all descendants inherit
+    yield folder
+    assert _marked_processes(mark, None) == set()
+    assert list(temporary.iterdir()) == []
+    workers = [path.name for path in folder.iterdir() if path.name.isdigit()]
+    assert workers
+    shared = [path.name for path in Path("/dev/shm").iterdir()]
+    assert not [name for name in shared if any(f"-{pid}-" in name for pid in workers)]
+    out, err = capfd.readouterr()
+    assert set(out.splitlines()) <= {"a line"}
+    assert err == ""
 
-    Neither a candidate that changes its data nor one whose process is killed once matters.
+
+@pytest.mark.parametrize(
+    "faults",
+    [
+        *(pytest.param([fault], marks=pytest.mark.slow, id=fault) for fault in FAULTS),
+        pytest.param(list(FAULTS), marks=pytest.mark.slow, id="all"),
+    ],
+)
+def test_fault_among_healthy_candidates(reference, folder, faults):
+    """It costs one candidate; no process, file or text is left."""
+    grid = [{"fault": faults, "folder": [str(folder)]}, {"quantile": QUANTILES}]
+    search = search_of(grid, n_jobs=2, **LIMITS)
+    with pytest.warns(CandidateFailedWarning):
+        search.fit(X, y)
+    assert list(search.failures_) == list(range(len(faults)))
+    for row, fault in enumerate(faults):
+        assert FAULTS[fault] in search.failures_[row]
+    assert scores(search, slice(len(faults), None)) == scores(reference)
+
+
+def test_faults_together(reference, folder):
+    """Each costs one candidate, also in a joint fit: its others are then fitted one by one.
+
+    Neither a candidate that changes its data nor one whose process exits only once matters.
     """
-    marker = str(tmp_path / "marker")
     alone = [
-        {"fault": sorted(FAULTS)},
+        {"fault": TOGETHER, "folder": [str(folder)]},
         {"fault": ["writes"]},
         {"quantile": QUANTILES},
-        {"fault": ["dies once"], "quantile": QUANTILES[:1], "marker": [marker]},
+        {"fault": ["exits once"], "quantile": QUANTILES[:1], "folder": [str(folder)]},
     ]
-    slow = {"stump__quantile": QUANTILES[:3], "stump__seconds": [0.6]}
+    slow = {"stump__quantile": QUANTILES[:3], "stump__seconds": [0.4]}
     pipeline = make_pipeline(StandardScaler(), Stump())
     candidates = {
         "alone": (Stump(), alone),
         "joint": (pipeline, slow),
-        "fault": (pipeline, [slow, {"stump__fault": ["sleeps"]}]),
+        "fault": (pipeline, [slow, {"stump__fault": ["KeyboardInterrupt"]}]),
     }
     search = CandidateSearchLZO(candidates, n_jobs=2, error_score=-1.0, **LIMITS, **FEW)
     with pytest.warns(CandidateFailedWarning) as warned:
         search.fit(X, y)
-    assert "10 of 39 candidates of CandidateSearchLZO failed" in str(warned[0].message)
-    assert Path(marker).exists()
-    n_faults = len(FAULTS)
-    assert list(search.failures_) == [*range(n_faults), 38]
-    for row, fault in enumerate([*sorted(FAULTS), "sleeps"]):
-        assert FAULTS[fault] in search.failures_[row if row < n_faults else 38]
-    assert set(search.cv_results_["mean_test_score"][:n_faults]) == {-1.0}
-    assert scores(search, slice(n_faults + 1, 31)) == scores(reference)
-    assert scores(search, slice(31, 32)) == scores(reference, slice(1))
+    n, m = len(TOGETHER), len(TOGETHER) + 1 + 20 + 1
+    assert f"{n} of {m + 7} candidates of CandidateSearchLZO failed" in str(warned[0].message)
+    assert (folder / "exited").exists()
+    assert list(search.failures_) == [*range(n), m + 6]
+    for row, fault in [*enumerate(TOGETHER), (m + 6, "KeyboardInterrupt")]:
+        assert FAULTS[fault] in search.failures_[row]
+    assert set(search.cv_results_["mean_test_score"][:n]) == {-1.0}
+    assert scores(search, slice(n + 1, m - 1)) == scores(reference)
+    assert scores(search, slice(m - 1, m)) == scores(reference, slice(1))
     assert search.best_score_ == reference.best_score_
     joint = [task.candidates for task in search.tasks_ if task.method == "pipeline prefix"]
-    assert sorted(joint) == [(32, 33, 34), (35, 36, 37, 38)]
+    assert sorted(joint) == [(m, m + 1, m + 2), (m + 3, m + 4, m + 5, m + 6)]
     # A joint fit has as much time as its candidates: this one was not repeated one by one.
-    assert len(set(search.cv_results_["mean_fit_time"][32:35])) == 1
+    assert len(set(search.cv_results_["mean_fit_time"][m : m + 3])) == 1
     plain = GridSearchLZO(pipeline, {"stump__quantile": QUANTILES[:3]}, **FEW).fit(X, y)
-    for rows in (slice(32, 35), slice(35, 38)):
+    for rows in (slice(m, m + 3), slice(m + 3, m + 6)):
         assert scores(search, rows) == scores(plain)
 
 
@@ -216,10 +293,10 @@ def test_time_budget_and_timeout_of_folds():
         search.fit(X, y)
     assert search.fit_counts_["candidate"] == 3
     assert search.fit_counts_["cv"] < 15
-    slow_folds = search_of({"fault": [None, "sleeps in folds"]}, timeout=1.5, cv_finalists="all")
-    slow_folds.set_params(cv=ShuffleSplit(1, random_state=0)).fit(X, y)
+    slow_folds = search_of({"fault": [None, "sleeps in a fold"]}, timeout=1.0, cv_finalists="all")
+    slow_folds.set_params(cv=2).fit(X, y)
     assert np.isfinite(slow_folds.cv_results_["mean_cv_score"]).tolist() == [True, False]
-    assert slow_folds.fit_counts_["cv"] == 2
+    assert slow_folds.fit_counts_["cv"] == 4
 
 
 def test_time_budget_without_a_finished_candidate_raises():

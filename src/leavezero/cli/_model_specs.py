@@ -7,6 +7,7 @@ from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from reprlib import repr as short
 from typing import Any
 
 import numpy as np
@@ -134,7 +135,7 @@ def read_grid_file(path: Path, task: str) -> dict[str, ModelSpec]:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise TableError(f"--grid {str(path)!r} cannot be read: {error.strerror}.") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # also of encodings and numbers
         raise TableError(f"--grid {path} is not valid TOML: {error}.") from error
     if not tables:
         raise TableError(f"--grid {path} names no model. Add [linear] and grid = {{C = [1]}}.")
@@ -177,10 +178,10 @@ def _make_pipeline(model: Any, X: Any) -> Pipeline:
 def _read_spec(name: str, table: Any, task: str, path: Path) -> ModelSpec:
     where = f"[{name}] in {path}"
     if not isinstance(table, dict) or not set(table) <= {"estimator", "grid", "params"}:
-        raise TableError(f"{where} must be a table of estimator, grid, params, got {table!r}.")
+        raise TableError(f"{where} must be a table of estimator, grid, params, got {short(table)}.")
     grid, params = table.get("grid", {}), table.get("params", {})
     if not isinstance(grid, dict) or not all(isinstance(v, list) and v for v in grid.values()):
-        raise TableError(f"grid of {where} must have a list for each parameter, got {grid!r}.")
+        raise TableError(f"grid of {where} must have a list for each parameter, got {short(grid)}.")
     if "estimator" not in table and name not in MODELS[task]:
         raise TableError(
             f"{where} is not a built-in model and requires an estimator, such as "
@@ -189,12 +190,15 @@ def _read_spec(name: str, table: Any, task: str, path: Path) -> ModelSpec:
     try:
         if "estimator" in table:
             module, _, attribute = str(table["estimator"]).rpartition(".")
-            spec = ModelSpec(getattr(import_module(module), attribute), grid)
+            make = getattr(import_module(module), attribute)
+            if not isinstance(make, type):  # a file must not call any function, such as sys.exit
+                raise TypeError(f"{table['estimator']} is not a class")
+            spec = ModelSpec(make, grid)
         else:
             spec = replace(MODELS[task][name], grid=grid or MODELS[task][name].grid)
         model = spec.make().set_params(**params)
         model.set_params(**{one: values[0] for one, values in grid.items()})
-    except (ImportError, AttributeError, TypeError, ValueError) as error:
+    except (ImportError, AttributeError, TypeError, ValueError, SystemExit) as error:
         raise TableError(
             f"The estimator of {where} cannot be created: {error}. It must be the import path of a "
             'class, such as "sklearn.svm.NuSVC", and have the parameters in params and grid.'

@@ -1,15 +1,20 @@
 """Read tables: CSV, TSV, Parquet, Feather, Excel, JSON lines and SQLite."""
 
 import atexit
+import bz2
 import csv
+import gzip
+import lzma
 import re
 import shutil
 import sqlite3
 import sys
 import warnings
+import zipfile
+import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import mkdtemp
@@ -25,6 +30,8 @@ from leavezero.cli._output import TableError, quoted
 Kind = Literal["number", "boolean", "datetime", "string"]
 
 COMPRESSIONS = (".gz", ".bz2", ".xz", ".zip")
+SMALL_SIZE, MAX_EXPANSION = 2**28, 200  # compressed files expand to these bytes, or so many times
+_OPENERS: dict[str, Callable[[Path], Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 _TEXT = dict.fromkeys((".csv", ".tsv", ".txt"), "csv")
 _JSON = dict.fromkeys((".jsonl", ".ndjson"), "json lines")
 _ARROW = {".parquet": "parquet", ".feather": "feather", ".arrow": "feather"}
@@ -121,6 +128,8 @@ def open_table(path: Path, options: ReadOptions) -> TableFile:
             f"The name of {str(path)!r} must end in {', '.join(FORMATS)}; text may also be "
             f"compressed ({', '.join(COMPRESSIONS)}). Rename or convert the file."
         )
+    if last in COMPRESSIONS:
+        _check_expansion(path, last)
     file = _open(path, suffix, options, table or None)
     duplicates = [name for name, count in Counter(file.names).items() if count > 1]
     if duplicates:
@@ -193,6 +202,24 @@ def _open_stdin(options: ReadOptions) -> TableFile:
     with path.open("wb") as file:
         shutil.copyfileobj(sys.stdin.buffer, file)
     return open_table(path, options)
+
+
+def _check_expansion(path: Path, suffix: str) -> None:
+    """Raise if a compressed file is much smaller than its table: memory would run out."""
+    most, size = max(SMALL_SIZE, MAX_EXPANSION * path.stat().st_size), 0
+    with suppress(OSError, EOFError, lzma.LZMAError, zlib.error, zipfile.BadZipFile):
+        if suffix == ".zip":
+            with zipfile.ZipFile(path) as archive:
+                size = sum(member.file_size for member in archive.infolist())
+        else:
+            with _OPENERS[suffix](path) as file:
+                while size <= most and (part := file.read(2**20)):
+                    size += len(part)
+    if size > most:
+        raise TableError(
+            f"{path} expands to more than {MAX_EXPANSION} times its size. If that is right, "
+            "decompress it first."
+        )
 
 
 def _read_sqlite(path: Path, table: str | None) -> Any:

@@ -4,6 +4,7 @@ import json
 import sys
 import warnings
 import zipfile
+import zlib
 from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
@@ -11,7 +12,7 @@ from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 from platform import python_version
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
@@ -29,6 +30,8 @@ from leavezero.cli._output import (
     quoted,
 )
 from leavezero.cli._read_table import (
+    MAX_EXPANSION,
+    SMALL_SIZE,
     Kind,
     ReadOptions,
     TableFile,
@@ -42,7 +45,14 @@ from leavezero.cli._read_table import (
 FORMAT = 4
 STDOUT = Path("-")
 _MEMBER = "leavezero.json"  # next to the files that skops writes into the same archive
-_ABOUT = ("target", "task", "columns", "profile", "source", "versions")
+_ABOUT = {  # fields with their types
+    "target": str,
+    "task": str,
+    "columns": dict,
+    "profile": dict,
+    "source": dict,
+    "versions": dict,
+}
 _SUFFIXES = (".csv", ".tsv", ".parquet")  # of tables with predictions
 _MIN_DRIFT_ROWS, _DRIFT = 30, 0.4  # share of values outside the middle 80 % of the training data
 _SHOWN_VERSIONS = ("leavezero", "scikit-learn", "skrub")
@@ -207,9 +217,19 @@ def _read_about(path: Path) -> dict[str, Any]:
         raise TableError(f"There is no file {str(path)!r}. Use a model.skops written by select.")
     try:
         with zipfile.ZipFile(path) as archive:
+            size = sum(member.file_size for member in archive.infolist())
+            if size > max(SMALL_SIZE, MAX_EXPANSION * path.stat().st_size):
+                raise ValueError(f"it expands to {size:,} bytes")
             about: dict[str, Any] = json.loads(archive.read(_MEMBER))
         found = f"format {about['format']!r}, saved with {_shown(about['versions'])}"
-    except (zipfile.BadZipFile, KeyError, ValueError, TypeError, AttributeError) as error:
+        if not all(isinstance(about.get(name), kind) for name, kind in _ABOUT.items()):
+            raise TypeError("its description has other types")
+        if not set(about["columns"].values()) <= set(get_args(Kind)):
+            raise TypeError("its columns have other kinds")
+    except (
+        *(zipfile.BadZipFile, KeyError, ValueError, TypeError, AttributeError),
+        *(zlib.error, RecursionError),
+    ) as error:
         raise TableError(
             f"{path} is not a model written by select. Use a model.skops from its output."
         ) from error

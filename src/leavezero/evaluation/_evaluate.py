@@ -209,7 +209,12 @@ def evaluate(
                 strategy.tell([table[trial.row] for trial in trials])
     except KeyboardInterrupt as caught:
         interrupt = caught
-    results = sorted(_corrected(run, list(table.values())), key=lambda r: r.trial.row)
+    try:
+        results = _corrected(run, list(table.values()))
+    except KeyboardInterrupt as caught:  # it takes a moment, and only a second one ends it
+        interrupt = caught
+        results = _corrected(run, list(table.values()))
+    results.sort(key=lambda result: result.trial.row)
     return Evaluation(results, tuple(tasks), n_fits, interrupt, stopped or _is_spent(limits))
 
 

@@ -22,7 +22,7 @@ from leavezero._warnings import warn_caller
 APPLICATION_ID = 0x4C5A4350  # "LZCP" in the header of the file
 FORMAT = 2
 BUSY_SECONDS = 1.0  # to wait for a process that is about to close the file
-LARGEST_ARRAYS = 2**32  # bytes of one result
+SMALL_ARRAYS, MAX_EXPANSION = 2**28, 200  # results expand to these bytes, or so many times
 _DIGEST_LENGTH = 64
 _ARRAY = "numpy array"  # key of the number of an array in the JSON of a result
 _TABLES = (
@@ -290,7 +290,8 @@ def _encode(result: Any) -> tuple[bytes, bytes]:
 
 
 def _decode(body: bytes, content: bytes) -> Any:
-    unpacked = zlib.decompressobj().decompress(content, LARGEST_ARRAYS)
+    most = max(SMALL_ARRAYS, MAX_EXPANSION * len(content))
+    unpacked = zlib.decompressobj().decompress(content, most)
     file, arrays = io.BytesIO(unpacked), []
     while file.tell() < len(unpacked):
         arrays.append(np.load(file, allow_pickle=False))

@@ -387,7 +387,8 @@ def nearly_equal(value: AnyArray, fitted: AnyArray, scale: float | None = None) 
         return False
     tolerance = 1e-3 if fitted.dtype == np.float32 else 1e-6
     scale = float(np.abs(fitted).max(initial=0.0)) if scale is None else scale
-    return bool(np.all(np.abs(value - fitted) <= tolerance * scale + 1e-300))
+    with np.errstate(invalid="ignore"):  # infinities: the values of X are too large
+        return bool(np.all(np.abs(value - fitted) <= tolerance * scale + 1e-300))
 
 
 def _column(model: Any, y: AnyArray, n_rows: int) -> AnyArray:

@@ -51,6 +51,7 @@ EXCHANGEABLE = (
 
 # In the oldest supported version, estimators that accept sparse matrices do not have the tag.
 HAS_SPARSE_TAG = not sklearn.__version__.startswith("1.6.")
+LARGEST_TARGET = 1e150  # of a regression: sums of squared errors must be finite
 NUMERIC = [np.float64, np.float32, np.int64, np.int32, bool]  # the first for any other type
 
 _LOGGER = logging.getLogger("leavezero")
@@ -315,7 +316,13 @@ def check_target(
             return target
         assert_all_finite(target, input_name="y")
         if is_regression(estimator, target):
-            return target.astype(np.float64)
+            numbers = target.astype(np.float64)
+            if np.abs(numbers).max(initial=0.0) > LARGEST_TARGET:
+                raise ValueError(
+                    f"numbers must be at most {LARGEST_TARGET:g} in absolute value, since their "
+                    f"squares overflow; got {np.abs(numbers).max():g}."
+                )
+            return numbers
         check_classification_targets(target)
     if is_classifier(estimator) and target.ndim == 1:
         classes = np.unique(target)
