@@ -1,5 +1,6 @@
 """Compose augmenters: a union of several, or a pipeline of one after the other."""
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -9,6 +10,7 @@ import numpy as np
 from leavezero._random import integer_seed, seed_sequence, stream
 from leavezero._typing import AnyArray, Floats, Ints, RandomState, Table
 from leavezero.augment._augmenter import BaseAugmenter, ValidationSet, fit_clone, quotas
+from leavezero.exceptions import SmallClassWarning
 
 
 class _Composition(BaseAugmenter):
@@ -50,10 +52,12 @@ class AugmenterUnion(_Composition):
 
     def _fit(self, X: Table, y: AnyArray, weight: Floats | None, groups: Ints | None) -> None:
         root = seed_sequence(self.random_state)
-        self.augmenters_ = [
-            fit_clone(augmenter, X, y, weight, groups, seed=integer_seed(root, "member", i))
-            for i, augmenter in enumerate(self.augmenters)
-        ]
+        self.augmenters_ = []
+        with warnings.catch_warnings():
+            for i, augmenter in enumerate(self.augmenters):
+                seed = integer_seed(root, "member", i)
+                self.augmenters_.append(fit_clone(augmenter, X, y, weight, groups, seed=seed))
+                warnings.simplefilter("ignore", SmallClassWarning)  # one warning is enough
         known = [a.classes_ for a in self.augmenters_ if hasattr(a, "classes_")]
         if known:  # without a marker of unlabeled rows
             self.classes_ = known[0]

@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from leavezero._random import integer_seed, seed_sequence, stream
 from leavezero._tables import take_rows
 from leavezero._typing import AnyArray, Ints, RandomState, Table
-from leavezero._warnings import first_only, warn_caller
+from leavezero._warnings import warn_caller
 from leavezero.augment import ValidationSet, resolve_augmenter, takes_unlabeled
 from leavezero.evaluation import (
     ESTIMATOR,
@@ -547,7 +547,7 @@ class BaseSearchLZO(CallbackSupportMixin, BestEstimatorMixin, ReportMixin):
             augmenter, reason = resolved.augmenter, resolved.reason
             log(f"{owner}: augmenter {augmenter!r}, because {reason}.", 1, self.verbose)
         regression = is_regression(self._representative(), target.values)
-        with warnings.catch_warnings(), first_only(SmallClassWarning):
+        with warnings.catch_warnings():
             if regression:  # targets with few distinct values are generated one by one
                 warnings.filterwarnings("ignore", "Class ", SmallClassWarning)
             fitted, replicates = sample_replicates(
