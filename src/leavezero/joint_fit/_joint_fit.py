@@ -42,18 +42,20 @@ class JointFit(ABC):
 
     name: str = "unnamed"
     estimator_types: tuple[type, ...] = ()
+    estimator_names: tuple[str, ...] = ()  # of classes in packages that are not imported here
     along: str = ""  # parameter in which jointly fitted estimators differ, if it is one number
     max_candidates: int = 64  # models that are in memory, and in one task, at the same time
 
     def handles(self, estimator: Any) -> bool:
         """Return True if the type of an estimator, not that of a base class, is listed."""
-        return type(estimator) in self.estimator_types
+        kind = type(estimator)
+        return kind in self.estimator_types or kind.__name__ in self.estimator_names
 
     @abstractmethod
     def key(self, estimator: Any) -> Hashable | None:
         """Return a key; unfitted estimators with equal keys are fitted jointly.
 
-        None if the estimator's parameters do not allow it. The estimator is one that is handled.
+        None if the estimator's parameters do not allow it. The estimator is of a listed type.
         """
 
     def order(self, estimator: Any) -> Any:

@@ -35,16 +35,14 @@ class BoostedRounds(JointFit):
     """
 
     name = "boosted rounds"
-
-    def handles(self, estimator: Any) -> bool:
-        """Return True for a class of either package, not for a subclass."""
-        return _package(estimator) is not None
+    estimator_names = (*CLASSES["xgboost"], *CLASSES["lightgbm"])
 
     def key(self, estimator: Any) -> Hashable | None:
         """Return all parameters but the number of rounds."""
-        if not isinstance(estimator.random_state, int | np.integer | None):
+        package = _package(estimator)
+        if package is None or not isinstance(estimator.random_state, int | np.integer | None):
             return None
-        nested = _xgboost_nests if _package(estimator) == "xgboost" else _lightgbm_nests
+        nested = _xgboost_nests if package == "xgboost" else _lightgbm_nests
         if not nested(estimator) or not is_count(_rounds(estimator)):
             return None
         return params_key(estimator, "n_estimators")
