@@ -55,7 +55,7 @@ class JointFit(ABC):
     def key(self, estimator: Any) -> Hashable | None:
         """Return a key; unfitted estimators with equal keys are fitted jointly.
 
-        None if the estimator's parameters do not allow it. The estimator is one that is handled.
+        None if the estimator's parameters do not allow it. The estimator is of a listed type.
         """
 
     def order(self, estimator: Any) -> Any:
