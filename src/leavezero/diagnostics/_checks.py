@@ -320,7 +320,9 @@ def check_label_models(inputs: CheckInputs) -> Check:
     models = _label_models(inputs.augmenter)
     if not models:
         raise NotApplicableError("The validation set was not labeled by models.")
-    best_type = type(_best_model(inputs))
+    if inputs.winner is None:
+        raise NotApplicableError("There is no best model (refit=False).")
+    best_type = type(_last_step(inputs.winner))
     share = sum(weight for kind, weight in models if kind is best_type)
     message = (
         f"Models of the best candidate's type, {best_type.__name__}, determine {share:.0%} of the "
@@ -472,14 +474,8 @@ def _is_natural_limit(name: str, value: Any, tried: Sequence[Any]) -> bool:
     return bool(value == 1 and name.rpartition("__")[2] in PROPORTIONS)
 
 
-def _best_model(inputs: CheckInputs) -> Any:
-    """Return the last step of the best model."""
-    if inputs.winner is None:
-        raise NotApplicableError("There is no best model (refit=False).")
-    return _last_step(inputs.winner)
-
-
 def _last_step(model: Any) -> Any:
+    """Return the last step of nested pipelines."""
     while isinstance(model, Pipeline):
         model = model[-1]
     return model
