@@ -12,6 +12,7 @@ from joblib import effective_n_jobs
 
 from experiments.data_sets import data_set_names, fetch, find_source, registry
 from experiments.diagnostics_power import DIAGNOSTICS
+from experiments.few_labels import FEW_LABELS
 from experiments.markdown import page
 from experiments.regret import AUGMENTER_COMPARISON, REGRET
 from experiments.runner import (
@@ -35,6 +36,7 @@ EXPERIMENTS = {
     for experiment in (
         TABLE3,
         TABLE5,
+        FEW_LABELS,
         SMALL,
         REGRET,
         AUGMENTER_COMPARISON,

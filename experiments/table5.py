@@ -123,7 +123,9 @@ def run_methods(
 
     ``full`` adds mix-up with m = 10 n rows, and folds whose rows are dropped from the training set.
     """
-    errors = 1 - _search(X, y, seed, grid, augmenter=FixedValidationSet(*test), loo=False)["test"]
+    errors = (
+        1 - search_columns(X, y, seed, grid, augmenter=FixedValidationSet(*test), loo=False)["test"]
+    )
     params = list(ParameterGrid(grid))
     methods = {}
     for method, scores in method_scores(X, y, seed, full=full, grid=grid).items():
@@ -159,11 +161,11 @@ def method_scores(
         "pseudo labels": PseudoLabeled(mixup),
     }.items():
         params = {"augmenter": augmenter, "loo": False, "n_replicates": n_replicates}
-        found = _search(X, y, seed, grid, validation_size=1.0, **params)
+        found = search_columns(X, y, seed, grid, validation_size=1.0, **params)
         scores[f"{name}, m = n"] = found["first replicate"]
         if full:
             scores[f"{name}, m = 10 n"] = found["validation"]
-    found = _search(X, y, seed, grid)
+    found = search_columns(X, y, seed, grid)
     scores["validation score, m = n"] = found["first replicate"]
     scores["validation score, m = 10 n"] = found["validation"]
     scores["LOO score"] = np.nan_to_num(found["loo"])  # none if a class has a single label
@@ -171,7 +173,7 @@ def method_scores(
     return scores
 
 
-def _search(X: Table, y: Ints, seed: int, grid: Grid, **params: Any) -> dict[str, Floats]:
+def search_columns(X: Table, y: Ints, seed: int, grid: Grid, **params: Any) -> dict[str, Floats]:
     """Return columns of a search over all candidates, in the order of the grid."""
     results = (
         GridSearchLZO(SMIRClassifier(), grid, random_state=seed, **params).fit(X, y).cv_results_
@@ -224,12 +226,13 @@ def labeled_fold_accuracy(
         hidden = y.copy()
         hidden[out] = -1
         train = np.setdiff1d(np.arange(len(y)), out) if drop_held_out else np.arange(len(y))
-        predicted = _predictions(estimators, take_rows(X, train), hidden[train], take_rows(X, out))
+        predicted = predictions(estimators, take_rows(X, train), hidden[train], take_rows(X, out))
         n_correct += (predicted == y[out]).sum(axis=1)
     return n_correct / len(labeled)
 
 
-def _predictions(estimators: Sequence[Any], X: Table, y: Ints, rows: Table) -> AnyArray:
+def predictions(estimators: Sequence[Any], X: Table, y: Ints, rows: Table) -> AnyArray:
+    """Return the classes that clones of the estimators, fitted to X and y, predict for rows."""
     classes = np.unique(y[y != -1])
     if len(classes) == 1:  # SMIR needs two classes
         return np.full((len(estimators), rows.shape[0]), classes[0])
