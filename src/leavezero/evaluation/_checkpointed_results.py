@@ -1,7 +1,8 @@
 """Results of candidates in a checkpoint, so that a search resumes where it ended."""
 
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -57,7 +58,8 @@ class CheckpointedResults:
             self._known = {
                 key: payload
                 for key, payload in self._known.items()
-                if not payload.get("error") and not payload.get("scoring_errors")
+                if not isinstance(payload, dict)
+                or not (payload.get("error") or payload.get("scoring_errors"))
             }
 
     def split(self, tasks: "Sequence[Task]") -> "tuple[list[CandidateResult], list[Task]]":
@@ -66,7 +68,8 @@ class CheckpointedResults:
         for task in tasks:
             keys = {trial: self._key(trial) for trial in task.trials}
             known = {trial: self._known[key] for trial, key in keys.items() if key in self._known}
-            results += [_decoded(payload, trial) for trial, payload in known.items()]
+            with _clear_errors():
+                results += [_decoded(payload, trial) for trial, payload in known.items()]
             if len(known) < len(keys):
                 unknown = tuple(trial for trial in task.trials if trial not in known)
                 left.append(replace(task, trials=unknown))
@@ -82,7 +85,8 @@ class CheckpointedResults:
         payloads = [payload for payload in found if payload is not None]
         if len(payloads) < len(found):
             return None
-        return [_decoded_scores(payload["fold_scores"]) for payload in payloads]
+        with _clear_errors():
+            return [_decoded_scores(payload["fold_scores"]) for payload in payloads]
 
     def save_folds(
         self, task: "Task", fold: "Fold", scores: Sequence[Mapping[str, MetricScores]]
@@ -99,6 +103,18 @@ class CheckpointedResults:
     def _key(self, trial: Trial) -> str:
         estimator = trial.candidate.make_estimator(self._run.seed)
         return digest([estimator, trial.training_rows, trial.iteration, self._run.kept_rows])
+
+
+@contextmanager
+def _clear_errors() -> Iterator[None]:
+    """Raise a clear error for results that a search has not written; digests do not detect them."""
+    try:
+        yield
+    except (AttributeError, LookupError, TypeError) as error:
+        raise ValueError(
+            "The checkpoint contains results that no search has written. Use another file, or "
+            "delete this one to start again."
+        ) from error
 
 
 def _encoded(result: "CandidateResult") -> dict[str, Any]:
