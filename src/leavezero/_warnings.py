@@ -3,8 +3,6 @@
 import inspect
 import os
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import joblib
@@ -21,18 +19,3 @@ def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
     while frame is not None and frame.f_code.co_filename.startswith(INSIDE):
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)
-
-
-@contextmanager
-def first_only(category: type[Warning]) -> Iterator[None]:
-    """Show only the first warning of a category; other categories are not affected."""
-    caught: list[warnings.WarningMessage] = []
-    try:
-        with warnings.catch_warnings(record=True) as caught:
-            yield
-    finally:
-        first = next((one for one in caught if issubclass(one.category, category)), None)
-        for one in caught:
-            if one is first or not issubclass(one.category, category):
-                # The filters have been applied to it.
-                warnings.showwarning(one.message, one.category, one.filename, one.lineno)

@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from leavezero._random import integer_seed, seed_sequence, stream
 from leavezero._tables import take_rows
 from leavezero._typing import AnyArray, Ints, RandomState, Table
-from leavezero._warnings import first_only, warn_caller
+from leavezero._warnings import warn_caller
 from leavezero.augment import ValidationSet, resolve_augmenter, takes_unlabeled
 from leavezero.evaluation import (
     ESTIMATOR,
@@ -71,6 +71,7 @@ from leavezero.search._messages import (
     check_target,
     check_values,
     failures,
+    first_only,
     has_numbers_or_steps,
     is_count,
     is_regression,

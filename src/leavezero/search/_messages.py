@@ -1,6 +1,7 @@
 """Messages of a search: errors in parameters and data, progress, and failed candidates."""
 
 import logging
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -206,6 +207,21 @@ def _naming(name: str, owner: str) -> Iterator[None]:
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:
         kind = TypeError if isinstance(error, TypeError) else ValueError
         raise kind(f"{name} passed to {owner} cannot be used: {error}") from error
+
+
+@contextmanager
+def first_only(category: type[Warning]) -> Iterator[None]:
+    """Show only the first warning of a category; other categories are not affected."""
+    caught: list[warnings.WarningMessage] = []
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            yield
+    finally:
+        first = next((one for one in caught if issubclass(one.category, category)), None)
+        for one in caught:
+            if one is first or not issubclass(one.category, category):
+                # The filters have been applied to it.
+                warnings.showwarning(one.message, one.category, one.filename, one.lineno)
 
 
 def check_table(X: Any, owner: str) -> None:
