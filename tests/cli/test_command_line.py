@@ -15,6 +15,7 @@ from leavezero.cli import _compare_command, _main
 from leavezero.cli._commands import _parse_seconds, app
 from leavezero.cli._model_specs import MODELS
 from leavezero.cli._output import TableError
+from leavezero.execution import OpenCheckpoint
 
 runner = CliRunner()
 
@@ -74,6 +75,16 @@ def test_a_file_that_is_no_checkpoint_is_rejected(content, tmp_path):
     result = runner.invoke(app, ["checkpoint", "show", str(path)])
     assert result.exit_code == 2
     assert "Traceback" not in result.output
+
+
+def test_a_checkpoint_that_no_search_has_written_is_rejected(tmp_path):
+    for number, result in enumerate((5, {"params": 5}, {"params": "a", "error": 3})):
+        path = tmp_path / str(number)
+        with OpenCheckpoint(path, {"X": "1"}, "a search") as checkpoint:
+            checkpoint.save({"key": result})
+        shown = runner.invoke(app, ["checkpoint", "show", str(path)])
+        assert shown.exit_code == 2
+        assert "contains results that no search has written" in shown.stderr
 
 
 def test_a_real_process_selects_a_model_that_predicts(tmp_path, monkeypatch):

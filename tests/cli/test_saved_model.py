@@ -8,11 +8,15 @@ from functools import partialmethod
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.pipeline import make_pipeline
+from sklearn.tree import DecisionTreeClassifier
 from typer.testing import CliRunner
 
 from leavezero.cli._commands import app
-from leavezero.cli._output import escape_formulas
+from leavezero.cli._output import TableError, escape_formulas
 from leavezero.cli._read_table import TableFile
+from leavezero.cli._saved_model import TableModel, load_model, save_model
 
 runner = CliRunner()
 N = 60
@@ -152,6 +156,17 @@ def test_a_model_of_another_version_or_source_is_not_used_silently(model, tmp_pa
     assert "add --trusted elsewhere." in foreign.stderr
     path.write_bytes(model.read_bytes()[:-100])
     assert predict(path, new).exit_code == 2
+
+
+def test_a_model_that_opens_cells_as_files_is_refused(tmp_path):
+    texts = [str(tmp_path / "a.txt")] * 4
+    (tmp_path / "a.txt").write_text("some words")
+    pipeline = make_pipeline(CountVectorizer(input="filename"), DecisionTreeClassifier())
+    pipeline.fit(texts, [0, 1, 0, 1])
+    model = TableModel(pipeline, "y", "classification", {"x": "string"}, {}, {}, {})
+    save_model(model, tmp_path / "m.skops")
+    with pytest.raises(TableError, match="input='filename' would open the cells of a table"):
+        load_model(tmp_path / "m.skops")
 
 
 @pytest.mark.parametrize(

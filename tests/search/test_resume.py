@@ -29,7 +29,7 @@ from leavezero import (
 from leavezero.augment import CopulaAugmenter, GaussianAugmenter
 from leavezero.evaluation import resolve_rule
 from leavezero.exceptions import CandidateFailedWarning
-from leavezero.execution import summarize_checkpoint
+from leavezero.execution import OpenCheckpoint, summarize_checkpoint
 
 X, y = load_iris(return_X_y=True)
 FEW = {"augmenter": GaussianAugmenter(), "n_replicates": 2, "random_state": 0}
@@ -419,6 +419,19 @@ def test_damaged_result_is_computed_again(path, reference):
         search = stump_search(path).fit(X, y)
     assert results(search) == reference
     assert search.fit_counts_["candidate"] == 1
+
+
+@pytest.mark.parametrize("result", [None, "text", [], {}, {"loo": 5}, np.zeros(3)])
+@pytest.mark.parametrize("error_score", [np.nan, "raise"])
+def test_results_that_no_search_has_written_raise(path, result, error_score):
+    """Somebody may have written them with a correct digest."""
+    grid = {"quantile": [0.2]}
+    stump_search(path, grid).fit(X, y)
+    identity, keys = summarize_checkpoint(path).identity, summarize_checkpoint(path).results
+    with OpenCheckpoint(path, identity, "a search") as checkpoint:
+        checkpoint.save(dict.fromkeys(keys, result))
+    with pytest.raises(ValueError, match="contains results that no search has written"):
+        stump_search(path, grid, error_score=error_score).fit(X, y)
 
 
 @pytest.mark.slow

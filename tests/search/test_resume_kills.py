@@ -110,7 +110,8 @@ def are_gone(pids):
 def kill_and_resume(folder, name, n_kills, **params):
     """Kill a search several times at random moments, then let it finish; return what happened."""
     moments, path, log = random.Random(name), folder / f"{name}.sqlite", folder / f"{name}.log"
-    os.environ |= {LOG: str(log), SECONDS: "0.02"}
+    # Many kills need slow fits: otherwise the search would finish before the last.
+    os.environ |= {LOG: str(log), SECONDS: "0.05" if n_kills > 2 else "0.02"}
     repeated, n_killed, ended = set(), 0, True
     for _ in range(n_kills):
         before, known = len(fits(log)), finished(path)
@@ -232,7 +233,7 @@ def test_killed_search_resumes(names, tmp_path):
         )
     assert done.returncode == 0, (tmp_path / "output").read_text()
     for name, found in json.loads((tmp_path / "found.json").read_text()).items():
-        assert found["n_killed"] > 0, name
+        assert found["n_killed"] >= (20 if name.endswith("often") else 1), name
         assert 0 < found["n_known"] < N_CANDIDATES, name
         assert found["same"], name
         assert found["repeated"] == [], name

@@ -50,6 +50,15 @@ class Recording(ClassifierMixin, BaseEstimator):
         return np.full(len(X), self.classes_[0])
 
 
+def test_numbers_in_an_object_array(grid_search):
+    """Generated rows are objects too: an encoder that was fitted to objects requires them."""
+    X = (np.arange(90).reshape(45, 2) % 3).astype(object)
+    model = make_pipeline(OneHotEncoder(), LogisticRegression())
+    search = grid_search(model, {}, augmenter="auto").fit(X, np.arange(45) % 2)
+    assert search.validation_set_.X.dtype == object
+    assert search.predict(X).shape == (45,)
+
+
 def test_lists(data, grid_search):
     """Candidates receive the lists X and y themselves."""
     X, y = data[0].tolist(), data[1].tolist()

@@ -392,7 +392,9 @@ class TableAugmenter(BaseAugmenter):
                 raise
             self.n_features_in_ = objects.shape[1]
             return self._encoded(objects)
-        return self._encoded(X if is_pandas(X) else checked)
+        # Encoders that were fitted to objects cannot transform numbers.
+        is_object = isinstance(X, np.ndarray) and X.dtype.kind == "O"
+        return self._encoded(X if is_pandas(X) or is_object else checked)
 
     def _encoded(self, X: Table) -> tuple[Any, TableCodec]:
         # Mix-up of floats without a fraction is the paper's: points on the segment, not rounded.

@@ -182,6 +182,9 @@ def load_model(path: Path, trusted: Collection[str] = ()) -> TableModel:
             # version_notice reports this
             warnings.simplefilter("ignore", InconsistentVersionWarning)
             pipeline = io.load(path, trusted=sorted(known))
+        for name, value in pipeline.get_params().items():
+            if name.rpartition("__")[2] == "input" and value != "content":
+                raise ValueError(f"{name}={value!r} would open the cells of a table as files")
     except UntrustedTypesFoundException as error:
         unknown = [name for name in io.get_untrusted_types(file=path) if name not in known]
         options = " ".join(f"--trusted {name}" for name in unknown)

@@ -178,13 +178,17 @@ def read_checkpoint(path: Path) -> tuple[dict[str, str], list[tuple[str, str, st
         raise TableError(str(error)) from error
     if not summary.identity:
         raise TableError(f"{path} is empty: no search has used it as checkpoint.")
-    rows = [
-        (
-            result["params"],
-            (result["error"] or "").strip().rpartition("\n")[2] or f"{result['main_score']:.4g}",
-            f"{result['fit_time'] + result['score_time']:.3g}",
-        )
-        for result in summary.results.values()
-        if "params" in result  # others are scores on single folds
-    ]
+    try:
+        rows = [
+            (
+                result["params"],
+                (result["error"] or "").strip().rpartition("\n")[2]
+                or f"{result['main_score']:.4g}",
+                f"{result['fit_time'] + result['score_time']:.3g}",
+            )
+            for result in summary.results.values()
+            if "params" in result  # others are scores on single folds
+        ]
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        raise TableError(f"{path} contains results that no search has written.") from error
     return dict(summary.identity), rows, summary.n_damaged

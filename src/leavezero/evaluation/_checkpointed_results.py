@@ -1,7 +1,8 @@
 """Results of candidates in a checkpoint, so that a search resumes where it ended."""
 
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -56,7 +57,8 @@ class CheckpointedResults:
             self._known = {
                 key: payload
                 for key, payload in self._known.items()
-                if not payload.get("error") and not payload.get("scoring_errors")
+                if not isinstance(payload, dict)
+                or not (payload.get("error") or payload.get("scoring_errors"))
             }
 
     def split(
@@ -72,7 +74,8 @@ class CheckpointedResults:
             known = {trial: self._known[key] for trial, key in keys.items() if key in self._known}
             unknown = tuple(trial for trial in task.trials if trial not in known)
             if known:
-                results = [_decoded(payload, trial) for trial, payload in known.items()]
+                with _clear_errors():
+                    results = [_decoded(payload, trial) for trial, payload in known.items()]
                 stored.append((replace(task, trials=tuple(known)), results))
             if unknown:
                 left.append(replace(task, trials=unknown))
@@ -86,6 +89,18 @@ class CheckpointedResults:
         estimator = trial.candidate.make_estimator(run.seed)
         fold = [] if task.fold is None else run.folds[task.fold]
         return digest([estimator, trial.training_rows, trial.iteration, run.kept_rows, *fold])
+
+
+@contextmanager
+def _clear_errors() -> Iterator[None]:
+    """Raise a clear error for results that a search has not written; digests do not detect them."""
+    try:
+        yield
+    except (AttributeError, LookupError, TypeError) as error:
+        raise ValueError(
+            "The checkpoint contains results that no search has written. Use another file, or "
+            "delete this one to start again."
+        ) from error
 
 
 def _encoded(result: "CandidateResult") -> dict[str, Any]:

@@ -148,7 +148,7 @@ class SVCMethod(_KernelSVMMethod):
 
     def _predict_svm(self, model: Any, data: TrainingData, kernel: SVMKernel) -> LOOPredictions:
         codes = data.y
-        if len(codes) * len(model.intercept_) > MAX_CELLS:
+        if 4 * len(codes) * len(model.intercept_) > MAX_CELLS:  # coefficients, scores and votes
             return LOOPredictions("approximate", {}, unreliable=TOO_MANY_PAIRS)
         expected = np.repeat(np.arange(len(model.classes_)), model.n_support_)
         if not np.array_equal(codes[model.support_], expected):
