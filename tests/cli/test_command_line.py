@@ -47,7 +47,7 @@ def test_the_demo_prints_both_searches(monkeypatch):
     monkeypatch.setattr(_compare_command, "_DEMO_MODELS", ("bayes",))
     result = runner.invoke(app, ["demo", "--quick", "--jobs", "1", "--seed", "1"])
     assert result.exit_code == 0, result.output
-    for text in ("wine", "leave-zero-out", "5-fold CV", "test score", "instead of 21 fits in"):
+    for text in ("breast cancer", "leave-zero-out", "10-fold CV", "instead of 41 fits in"):
         assert text in result.output
 
 

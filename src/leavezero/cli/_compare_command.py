@@ -11,7 +11,7 @@ import typer
 from joblib import Parallel, delayed, effective_n_jobs
 from rich.table import Table
 from scipy import stats
-from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
+from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, train_test_split
 from sklearn.pipeline import Pipeline
@@ -49,8 +49,8 @@ from leavezero.report import plot_comparison, save_png
 
 Rows = tuple[Any, AnyArray]  # X and y
 OURS = "leave-zero-out"
-# of the demo: the tables bundled with scikit-learn that have more than four columns
-_BUNDLED = {"wine": load_wine, "breast cancer": load_breast_cancer, "diabetes": load_diabetes}
+# of the demo: the largest tables bundled with scikit-learn, one per task; digits are images
+_BUNDLED = {"breast cancer": load_breast_cancer, "diabetes": load_diabetes}
 _DEMO_MODELS = ("linear", "boosting", "forest", "svm")
 
 
@@ -94,7 +94,7 @@ def run_demo(*, seed: int, quick: bool, n_jobs: int) -> None:
     rows = []
     for name, load in list(_BUNDLED.items())[: 1 if quick else None]:
         options = TableOptions(
-            Path(name), "target", models=_DEMO_MODELS, cv=5, jobs=n_jobs, seed=seed
+            Path(name), "target", models=_DEMO_MODELS, cv=10, jobs=n_jobs, seed=seed
         )
         prepared = prepare_frame(load(as_frame=True).frame, options, source={})
         split = _split_rows(prepared, options, seed)
