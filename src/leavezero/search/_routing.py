@@ -16,6 +16,7 @@ from leavezero._typing import AnyArray, Floats, Table
 from leavezero.augment import ValidationSet
 from leavezero.evaluation import Metric, Replicates, Scoring
 
+LARGEST_WEIGHT = 1e150  # products with squared errors must be finite
 _SCORER = "scorer_"
 
 
@@ -76,7 +77,11 @@ def route_fit(
     if "sample_weight" in given:
         try:
             weight = given["sample_weight"]
-            check_array(weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
+            numbers = check_array(
+                weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
+            )
+            if np.abs(numbers).max(initial=0.0) > LARGEST_WEIGHT:
+                raise ValueError(f"they must be at most {LARGEST_WEIGHT:g}, or products overflow.")
             if not np.any(weight):
                 raise ValueError("Sample weights must contain at least one non-zero number.")
         except (TypeError, ValueError) as error:
