@@ -107,6 +107,14 @@ def are_gone(pids):
     return not any(Path(f"/proc/{pid}").exists() for pid in pids)
 
 
+def end_workers(pids):
+    """Kill joblib's workers, which wait for some minutes, but not what removes their files."""
+    for pid in pids:
+        with suppress(OSError):
+            if b"resource_tracker" not in Path(f"/proc/{pid}/cmdline").read_bytes():
+                os.kill(pid, signal.SIGKILL)
+
+
 def kill_and_resume(folder, name, n_kills, **params):
     """Kill a search several times at random moments, then let it finish; return what happened."""
     moments, path, log = random.Random(name), folder / f"{name}.sqlite", folder / f"{name}.log"
@@ -127,9 +135,7 @@ def kill_and_resume(folder, name, n_kills, **params):
         n_killed += os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
         if "timeout" in params:
             ended = ended and are_gone(workers)
-        for worker in workers:  # joblib's wait for some minutes
-            with suppress(ProcessLookupError):
-                os.kill(worker, signal.SIGKILL)
+        end_workers(workers)
         repeated |= known & set(fits(log)[before:])
     before, known = len(fits(log)), finished(path)
     last = search_of(path).fit(X, y)
@@ -172,9 +178,7 @@ def kill_workers(folder, name, n_kills, **params):
         time.sleep(0.02)
         ended = os.waitpid(child, os.WNOHANG)
     assert ended[1] == 0
-    for worker in left:  # joblib's wait for some minutes
-        with suppress(ProcessLookupError):
-            os.kill(worker, signal.SIGKILL)
+    end_workers(left)
     # A killed worker costs the fit that it runs; joblib ends all workers if one is lost.
     n_lost = n_killed * (1 if "timeout" in params else 2)
     repeated = fits(log)[N_CANDIDATES + n_lost :]
