@@ -40,6 +40,7 @@ class Rule:
     changes: Changes
     n_candidates: int | None = None  # on folds; None: as the default chooses
     uses_validation_set: bool = True
+    uses_loo: bool = False  # LOO scores, and folds only for candidates without them
 
 
 RULES = {
@@ -47,6 +48,7 @@ RULES = {
     "no folds": Rule({}, n_candidates=0),
     "all candidates on folds": Rule({}, n_candidates=ALL),
     "5-fold CV": Rule({}, n_candidates=ALL, uses_validation_set=False),
+    "LOO, else folds with as many fits": Rule({}, uses_validation_set=False, uses_loo=True),
     "folds of at least 2 candidates": Rule({(folds_module, "WANTED_GROUPS"): 2}),
     "folds of at least 8 candidates": Rule({(folds_module, "WANTED_GROUPS"): 8}),
     "noise variance of folds x 1": Rule({(folds_module, "EXTRA_VARIANCE"): 1.0}),
@@ -129,6 +131,8 @@ def _scores(
     rule: Rule, run: Run, results: Sequence[CandidateResult], folds: Sequence[Any]
 ) -> tuple[Any, int]:
     """Return the scores of all candidates by a rule, and its number of fits on folds."""
+    if rule.uses_loo:
+        return _loo_or_fold_scores(run, results, folds)
     n_fits = 0
     if rule.n_candidates != 0:
         plan = FoldPlan(folds, rule.n_candidates, may_be_fewer=True)
@@ -137,6 +141,25 @@ def _scores(
         return [result.main_score for result in results], n_fits
     assert run.main_metric is not None
     return [result.cv[run.main_metric].mean for result in results], n_fits
+
+
+def _loo_or_fold_scores(
+    run: Run, results: Sequence[CandidateResult], folds: Sequence[Any]
+) -> tuple[Any, int]:
+    """Return LOO scores, or the scores on as many folds as give about one fit per candidate."""
+    assert run.main_metric is not None
+    scores = np.array(
+        [r.loo.scores[run.main_metric].mean if r.loo.scores else np.nan for r in results]
+    )
+    missing = np.flatnonzero(np.isnan(scores)).tolist()
+    if not missing:
+        return scores, 0
+    _, n_fits = folds_module._cross_validated(run, results, missing, folds[:1], None, None, None)
+    folds = folds[: max(1, len(results) // n_fits)]
+    found, n_fits = folds_module._cross_validated(run, results, missing, folds, None, None, None)
+    for row in missing:
+        scores[row] = found[row][run.main_metric].mean
+    return scores, n_fits
 
 
 @contextmanager
