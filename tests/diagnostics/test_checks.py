@@ -218,13 +218,14 @@ def test_label_models_of_the_type_of_the_best_model_are_noted():
 
 
 def test_level_of_held_out_scores():
-    """A warning if no candidate has one, a note if the best has none."""
+    """A warning if no candidate has one, or all are far too low, a note if the best has none."""
     none, all_known = np.full(3, np.nan), np.array([0.6, 0.8, 0.7])
     for held_out, level, share, part in (
         (none, "warning", 0.0, "No candidate has a held-out score"),
         (np.array([0.6, np.nan, 0.7]), "note", 2 / 3, "The best candidate has no held-out score"),
         (np.array([np.nan, 0.8, np.nan]), "ok", 1 / 3, "has a held-out score of 0.8"),
         (all_known, "ok", 1.0, "on the generated validation set is 0.9"),
+        (all_known - 0.3, "warning", 1.0, "Validation scores exceed held-out scores by 0."),
     ):
         check = run("LZ13", make_inputs(candidates=make_scores(held_out=held_out)))
         assert (check.level, check.value) == (level, pytest.approx(share))
