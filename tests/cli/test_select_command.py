@@ -33,6 +33,7 @@ def table(n_rows=48):
             "<script>alert(1)</script>": rng.normal(size=n_rows) + 2 * (kinds == "good"),
             "color\x1b[31m[bold]": rng.choice(["red", "blue", None], n_rows),
             "day": pd.date_range("2024-01-01", periods=n_rows).strftime("%d/%m/%Y"),
+            "sent": pd.date_range("2024-01-01", periods=n_rows, freq="h").strftime("%FT%TZ"),
             "gone": None,
             "flag": rng.choice([True, False], n_rows),
             "kind": kinds,
@@ -65,7 +66,7 @@ def test_a_selection_is_summarized(run):
     ):
         assert text in result.stderr
     for text in (
-        "Classification of 'kind' (2 classes) by 4 columns, from 47 rows: 13 candidates in ",
+        "Classification of 'kind' (2 classes) by 5 columns, from 47 rows: 13 candidates in ",
         "Best model: ",
         "Expected accuracy on new rows: 0.",
         "95 % interval",
