@@ -340,7 +340,8 @@ def check_label_models(inputs: CheckInputs) -> Check:
 def check_held_out_scores(inputs: CheckInputs) -> Check:
     """LZ13: whether there are leave-one-out, out-of-bag or fold scores, and how far off they are.
 
-    In the regret study, no median difference of accuracies or AUCs was above the threshold.
+    In 720 searches of the regret study by accuracy or AUC, the median difference was above the
+    threshold in 3, all with 100 rows.
     """
     candidates = inputs.required_candidates()
     known = np.isfinite(candidates.held_out)
