@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import is_outlier_detector
+from sklearn.ensemble import IsolationForest
 
 from leavezero._typing import Floats, Table
 from leavezero.unsupervised._unsupervised_score import N_GROUPS, UnsupervisedScore, jackknife
@@ -25,7 +26,8 @@ class OutlierScore(UnsupervisedScore):
     Volumes are estimated by 1,000 uniform rows in the range of each column, the same for all
     candidates, and are relative to that range. A level set without uniform rows counts as half of
     one, which is the limit with many columns. The training rows themselves are the mass, so a
-    detector that memorizes them is not recognized.
+    detector that memorizes them is not recognized. For ``IsolationForest`` the score selects worse
+    than its default parameters, and is used only if it is passed as ``scoring``.
 
     Examples
     --------
@@ -41,6 +43,7 @@ class OutlierScore(UnsupervisedScore):
     name: ClassVar[str] = "excess mass"
     n_values: ClassVar[int] = N_GROUPS
     min_rows: ClassVar[int] = 2 * N_GROUPS
+    only_on_request: ClassVar[tuple[type, ...]] = (IsolationForest,)
 
     def handles(self, estimator: Any) -> bool:
         """Return True for outlier detectors."""
