@@ -6,6 +6,8 @@ from sklearn.covariance import EllipticEnvelope
 from sklearn.ensemble import IsolationForest
 from sklearn.metrics import roc_auc_score
 from sklearn.neighbors import LocalOutlierFactor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import OneClassSVM
 
 from leavezero import CandidateSearchLZO, GridSearchLZO
@@ -33,7 +35,7 @@ def simulate(seed=0):
 )
 def test_near_the_best_detector(estimator, grid):
     X, new, kind = simulate()
-    search = GridSearchLZO(estimator, grid).fit(X)
+    search = GridSearchLZO(estimator, grid, scoring=OutlierScore()).fit(X)
     fits = [estimator.set_params(**p).fit(X) for p in search.cv_results_["params"]]
     best = max(roc_auc_score(kind, fit.score_samples(new)) for fit in fits)
     assert roc_auc_score(kind, search.best_estimator_.score_samples(new)) > best - 0.03
@@ -70,3 +72,13 @@ def test_scores_of_new_rows_are_required():
         ValueError, match=r"scores of new rows, got LocalOutlierFactor.*novelty=True"
     ):
         GridSearchLZO(LocalOutlierFactor(), {"n_neighbors": [5, 10]}).fit(X)
+
+
+@pytest.mark.parametrize(
+    "estimator", [IsolationForest(), make_pipeline(StandardScaler(), IsolationForest())]
+)
+def test_forests_have_no_default_score(estimator):
+    """The excess mass selects worse than the default parameters."""
+    X, _, _ = simulate()
+    with pytest.raises(TypeError, match=r"keep its default parameters, or use scoring"):
+        CandidateSearchLZO({"forest": estimator, "svm": OneClassSVM()}).fit(X)
