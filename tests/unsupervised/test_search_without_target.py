@@ -11,6 +11,7 @@ from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.mixture import GaussianMixture
 from sklearn.model_selection import KFold
 from sklearn.neighbors import KernelDensity
+from sklearn.neighbors.tests import test_kde
 from sklearn.svm import OneClassSVM
 
 from leavezero import CandidateSearchLZO, GridSearchLZO, HalvingGridSearchLZO
@@ -145,3 +146,9 @@ def test_scores_that_fail():
         search.fit(X)
     with pytest.raises(ValueError, match="no such score"):
         search.set_params(error_score="raise").fit(X)
+
+
+def test_kernel_densities_in_the_tests_of_scikit_learn(monkeypatch):
+    """A search over pipelines without y and without predict."""
+    monkeypatch.setattr(test_kde, "GridSearchCV", GridSearchLZO)
+    test_kde.test_kde_pipeline_gridsearch()
