@@ -25,11 +25,36 @@ from leavezero import GridSearchLZO
 from leavezero._typing import Floats
 from leavezero.unsupervised import OutlierScore
 
-USED = ("breast cancer", "wine", "digits 0", "digits 3", "digits 8", "moons", "correlated")
-FRESH = ("digits 1", "digits 6", "iris", "ring", "two densities", "heavy tails", "5 factors")
+USED = (
+    "breast cancer",
+    "wine 1",
+    "digits 0",
+    "digits 1",
+    "digits 3",
+    "digits 6",
+    "digits 8",
+    "iris",
+    "moons",
+    "correlated",
+    "ring",
+    "two densities",
+    "heavy tails",
+    "5 factors",
+)
+FRESH = (
+    "digits 2",
+    "digits 7",
+    "digits 9",
+    "wine 2",
+    "three clusters",
+    "cross",
+    "cube",
+    "skewed",
+)
 LOADED: Mapping[str, tuple[Any, list[int]]] = {  # with the classes that are anomalies
     "breast cancer": (load_breast_cancer, [0]),
-    "wine": (load_wine, [1]),
+    "wine 1": (load_wine, [1]),
+    "wine 2": (load_wine, [2]),
     "iris": (load_iris, [0]),
 }
 
@@ -59,9 +84,20 @@ def _simulate(name: str, rng: np.random.Generator) -> tuple[Floats, Floats]:
     if name == "heavy tails":
         inliers = rng.standard_t(3, size=(400, 5))
         return inliers, 4 * rng.choice([-1, 1], size=(200, 5)) + rng.normal(size=(200, 5))
+    if name == "cube":
+        inliers, directions = rng.uniform(-1, 1, size=(400, 3)), rng.normal(size=(200, 3))
+        outliers = directions / np.abs(directions).max(axis=1, keepdims=True)
+        return inliers, rng.uniform(1, 2, size=(200, 1)) * outliers
     if name == "two densities":
         scale = rng.choice([0.2, 1.5], size=(400, 1))
         inliers = scale * rng.normal(size=(400, 3)) + 4 * (scale > 1)
+    elif name == "three clusters":
+        inliers = 5 * rng.normal(size=(3, 4))[rng.integers(3, size=400)] + rng.normal(size=(400, 4))
+    elif name == "cross":
+        inliers = rng.normal(size=(400, 2)) * [4, 0.4]
+        inliers[::2] = inliers[::2, ::-1]
+    elif name == "skewed":
+        inliers = rng.lognormal(size=(400, 4))
     elif name == "ring":
         angle = rng.uniform(0, 2 * np.pi, size=400)
         inliers = 3 * np.c_[np.cos(angle), np.sin(angle)] + 0.3 * rng.normal(size=(400, 2))

@@ -42,6 +42,19 @@ def test_near_the_best_detector(estimator, grid):
     assert search.fit_counts_["candidate"] == len(fits)
 
 
+@pytest.mark.parametrize(
+    ("estimator", "grid"),
+    [
+        (OneClassSVM(nu=0.1), {"gamma": [0.1, 1e4]}),
+        (LocalOutlierFactor(novelty=True), {"n_neighbors": [20, 2]}),
+    ],
+)
+def test_detectors_that_memorize_rows(estimator, grid):
+    """Training rows are scored without themselves."""
+    X = np.random.default_rng(0).normal(size=(150, 4))
+    assert GridSearchLZO(estimator, grid).fit(X).best_index_ == 0
+
+
 def test_detectors_of_several_types():
     """The envelope knows that the columns are correlated."""
     X, _, _ = simulate()
