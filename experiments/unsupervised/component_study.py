@@ -18,6 +18,7 @@ from experiments.unsupervised.study import (
 )
 from leavezero import GridSearchLZO
 from leavezero._typing import Floats
+from leavezero.unsupervised import ComponentScore
 
 Table = Callable[[np.random.Generator], tuple[Floats, Floats]]  # rows, and their signal
 
@@ -121,7 +122,9 @@ def _run(design: str, n_draws: int) -> Record:
         left = [np.sum((X - table) ** 2) / np.sum((X - center) ** 2) for table in tables]
         explained = np.flatnonzero(np.array(left) <= 0.1)
         chosen = [
-            GridSearchLZO(estimator, grid).fit(X).best_params_["n_components"],
+            GridSearchLZO(estimator, grid, scoring=ComponentScore())
+            .fit(X)
+            .best_params_["n_components"],
             numbers[explained[0]] if len(explained) else numbers[-1],
         ]
         if hasattr(estimator, "score"):
