@@ -187,4 +187,4 @@ def _report(records: Mapping[str, Record], n_draws: int) -> list[MarkdownTable]:
     return [MarkdownTable("Regret in ROC AUC", make_frame("data", columns, rows), (note,))]
 
 
-OUTLIERS = Study([*USED, *FRESH], _run, _report, 10)
+OUTLIERS = Study([*USED, *FRESH], _run, _report, 5)
