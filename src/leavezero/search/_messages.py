@@ -73,7 +73,7 @@ def check_parameters(search: Any, estimator: Any) -> None:
     missing = [name for name in methods if not hasattr(estimator, name)]
     if missing and (missing != ["score"] or find_score([estimator]) is None):
         hint = ""
-        if is_outlier_detector(estimator):
+        if missing == ["score"] and is_outlier_detector(estimator):
             hint = " No default score selects it reliably: keep its default parameters, or use "
             hint += "scoring=leavezero.unsupervised.OutlierScore()."
         raise TypeError(
