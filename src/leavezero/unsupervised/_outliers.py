@@ -30,8 +30,8 @@ class OutlierScore(UnsupervisedScore):
     one, which is the limit with many columns. The mass are the training rows, with leave-one-out
     scores of ``LocalOutlierFactor`` (no row is its own neighbor) and ``OneClassSVM`` with an RBF
     kernel (its own term is subtracted), since a detector that memorizes rows would have the
-    highest excess mass. For ``IsolationForest`` the score selects worse than its default
-    parameters, and is used only if it is passed as ``scoring``.
+    highest excess mass. For ``IsolationForest`` and ``LocalOutlierFactor`` the score selects no
+    better than their default parameters, and is used only if it is passed as ``scoring``.
 
     Examples
     --------
@@ -47,7 +47,7 @@ class OutlierScore(UnsupervisedScore):
     name: ClassVar[str] = "excess mass"
     n_values: ClassVar[int] = N_GROUPS
     min_rows: ClassVar[int] = 2 * N_GROUPS
-    only_on_request: ClassVar[tuple[type, ...]] = (IsolationForest,)
+    only_on_request: ClassVar[tuple[type, ...]] = (IsolationForest, LocalOutlierFactor)
 
     def handles(self, estimator: Any) -> bool:
         """Return True for outlier detectors."""
