@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import is_outlier_detector
-from sklearn.ensemble import IsolationForest
+from sklearn.covariance import EllipticEnvelope
 from sklearn.neighbors import LocalOutlierFactor
 from sklearn.svm import OneClassSVM
 
@@ -47,11 +47,14 @@ class OutlierScore(UnsupervisedScore):
     name: ClassVar[str] = "excess mass"
     n_values: ClassVar[int] = N_GROUPS
     min_rows: ClassVar[int] = 2 * N_GROUPS
-    only_on_request: ClassVar[tuple[type, ...]] = (IsolationForest, LocalOutlierFactor)
 
     def handles(self, estimator: Any) -> bool:
         """Return True for outlier detectors."""
         return bool(is_outlier_detector(estimator))
+
+    def is_default_for(self, estimator: Any) -> bool:
+        """Return True for the detectors that were selected better than by their defaults."""
+        return isinstance(estimator, OneClassSVM | EllipticEnvelope)
 
     def check(self, estimators: Sequence[Any], X: Table, owner: str) -> None:
         """Raise also if a detector has no scores of new rows."""
