@@ -38,7 +38,7 @@ class ClusterScore(UnsupervisedScore):
     depth zero. For ``DBSCAN``, ``HDBSCAN``, ``OPTICS``, ``SpectralClustering`` and single linkage,
     whose clusters may have any shape, densities are those of nearest neighbors along the
     path of highest density between two clusters. Rows that are labeled as noise have the value -1/2
-    in place of the sum, by their share. At most 5,000 rows are used, a random sample. The values are
+    in place of the sum, by their share. At most 5,000 rows are used, a random sample. Values are
     pseudo-values of a grouped jackknife (Tukey 1958), so that intervals show how far the score
     depends on the rows, given the labels.
 
