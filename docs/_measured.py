@@ -21,7 +21,9 @@ STUDIES = {  # label in the documentation: file under results/regret, metric
     "AUC times 100, 300 rows": ("probabilities-reporting-300", "roc_auc"),
 }
 METHODS = ("default", "5-fold CV", "10-fold CV")
+MEANS = ("mean", "mean without MLP")
 LOO_ELSE_FOLDS = "LOO, else 5-fold CV"
+RULES = ("default", "LOO, else folds with as many fits", "no folds", "5-fold CV")
 MARKED = re.compile(r"(<!-- measured: (\S+) -->\n).*?(?=<!-- end -->)", re.DOTALL)
 
 
@@ -68,13 +70,13 @@ def cpu_seconds(cost):
 def summary(name):
     """Return regret with interval, bias and time of the default and of cross-validation."""
     regret, minus, bias, cost = study(name)
+    labels = ("default minus CV, 90 % interval", "the same without neural networks")
     return [
         ["regret, points", *(regret["mean"][one] for one in METHODS)],
-        [
-            "regret of the default minus that of CV, 90 % interval",
-            "",
-            *(minus["mean"][f"minus {one}"] for one in METHODS[1:]),
-        ],
+        *(
+            [label, "", *(minus[mean][f"minus {one}"] for one in METHODS[1:])]
+            for label, mean in zip(labels, MEANS, strict=True)
+        ),
         ["`best_score_` minus test score, points", *(bias["mean"][one] for one in METHODS)],
         ["CPU seconds per search", *cpu_seconds(cost)],
     ]
@@ -83,7 +85,7 @@ def summary(name):
 def readme():
     """Return the table of README."""
     name = "reporting-300"
-    title = f"{n_sets(name)} classification data sets, 300 rows each"
+    title = f"{n_sets(name)} classification data sets, at most 300 rows each"
     return markdown([title, *METHODS], summary(name))
 
 
@@ -107,6 +109,70 @@ def regret():
         ],
         STUDIES,
     )
+
+
+def without_neural_networks():
+    """Return the differences in regret to cross-validation over all other model types."""
+    minus = [f"minus {one}" for one in METHODS[1:]]
+    return across_studies(
+        [f"default {one}" for one in minus],
+        lambda _, differences, *__: [differences["mean without MLP"][one] for one in minus],
+        STUDIES,
+    )
+
+
+def sign(cell):
+    """Return 1 or -1 if the interval of a difference is above or below zero, else 0."""
+    low, high = map(float, re.search(r"\((\S+) to (\S+)\)", cell).groups())
+    return (low > 0) - (high < 0)
+
+
+def clear_differences():
+    """Return the model types with an interval of the difference to CV that excludes zero."""
+    kinds = {
+        f"{word} than {fold}": (wanted, f"minus {fold}")
+        for word, wanted in (("worse", 1), ("better", -1))
+        for fold in METHODS[1:]
+    }
+
+    def cells(_, differences, *__):
+        found = {name: row for name, row in differences.items() if name not in MEANS}
+        return [
+            ", ".join(
+                f"{name} {row[column].split()[0]}"
+                for name, row in found.items()
+                if sign(row[column]) == wanted
+            )
+            for wanted, column in kinds.values()
+        ]
+
+    return across_studies(kinds, cells, STUDIES)
+
+
+def comparisons():
+    """Return a sentence: for which means the difference in regret to CV is clear."""
+    cells = [
+        (f"against {fold} ({name})", study(*STUDIES[name])[1]["mean"][f"minus {fold}"])
+        for name in STUDIES
+        for fold in METHODS[1:]
+    ]
+    clear = [f"{cell} {against}" for against, cell in cells if sign(cell)]
+    text = (
+        f"In {len(cells) - len(clear)} of {len(cells)} comparisons with 5-fold and 10-fold "
+        "cross-validation, the 90 % interval of the difference in regret contains zero"
+    )
+    exceptions = f", except {'; '.join(clear)}" if clear else ""
+    return textwrap.fill(f"{text}{exceptions}.", 120) + "\n"
+
+
+def equal_cost():
+    """Return the regret of rules that make different fits on folds, on the tuning sets."""
+    tried = read_table("rules/tried.md")
+    parts = [part for part in tried["default"] if part != "rule"]
+    labels = {"tuning": "accuracy", "regression-tuning": "R2 times 100"}
+    head = [f"{labels[name]}, {size} rows" for name, size in (p.rsplit("-", 1) for p in parts)]
+    rows = [[rule, *(tried.get(rule, {}).get(part, "-") for part in parts)] for rule in RULES]
+    return markdown(["rule", *head], rows)
 
 
 def bias():
@@ -162,6 +228,10 @@ def user_cases():
 TABLES = {
     "readme": readme,
     "regret": regret,
+    "without-neural-networks": without_neural_networks,
+    "clear-differences": clear_differences,
+    "comparisons": comparisons,
+    "equal-cost": equal_cost,
     "bias": bias,
     "ablation": ablation,
     "cost": cost,
