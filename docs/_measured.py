@@ -91,34 +91,19 @@ def readme():
 
 def across_studies(head, cells, names=tuple(STUDIES)[1:4]):
     """Return a table with one row per study; ``cells`` takes the tables of a study."""
-    rows = [
-        [f"{name}, {n_sets(*STUDIES[name])} data sets", *cells(*study(*STUDIES[name]))]
-        for name in names
-    ]
+    rows = [[name, *cells(*study(*STUDIES[name]))] for name in names]
     return markdown(["study", *head], rows)
 
 
 def regret():
     """Return the regret of the default and of cross-validation in all studies."""
-    minus = [f"minus {one}" for one in METHODS[1:]]
-    return across_studies(
-        [*METHODS, *(f"default {one}" for one in minus)],
-        lambda regret, differences, *_: [
-            *(regret["mean"][one] for one in METHODS),
-            *(differences["mean"][one] for one in minus),
-        ],
-        STUDIES,
-    )
-
-
-def without_neural_networks():
-    """Return the differences in regret to cross-validation over all other model types."""
-    minus = [f"minus {one}" for one in METHODS[1:]]
-    return across_studies(
-        [f"default {one}" for one in minus],
-        lambda _, differences, *__: [differences["mean without MLP"][one] for one in minus],
-        STUDIES,
-    )
+    rows = []
+    for name, where in STUDIES.items():
+        means, differences, *_ = study(*where)
+        minus = [differences["mean"][f"minus {one}"] for one in METHODS[1:]]
+        rows.append([name, n_sets(*where), *(means["mean"][one] for one in METHODS), *minus])
+    head = ["study", "data sets", *METHODS, *(f"default minus {one}" for one in METHODS[1:])]
+    return markdown(head, rows)
 
 
 def sign(cell):
@@ -149,20 +134,20 @@ def clear_differences():
     return across_studies(kinds, cells, STUDIES)
 
 
-def comparisons():
-    """Return a sentence: for which means the difference in regret to CV is clear."""
+def comparisons(mean="mean", start=""):
+    """Return a sentence: for which studies the difference of a mean regret to CV is clear."""
     cells = [
-        (f"against {fold} ({name})", study(*STUDIES[name])[1]["mean"][f"minus {fold}"])
+        (f"against {fold} ({name})", study(*STUDIES[name])[1][mean][f"minus {fold}"])
         for name in STUDIES
         for fold in METHODS[1:]
     ]
     clear = [f"{cell} {against}" for against, cell in cells if sign(cell)]
     text = (
-        f"In {len(cells) - len(clear)} of {len(cells)} comparisons with 5-fold and 10-fold "
+        f"{start}in {len(cells) - len(clear)} of {len(cells)} comparisons with 5-fold and 10-fold "
         "cross-validation, the 90 % interval of the difference in regret contains zero"
     )
-    exceptions = f", except {'; '.join(clear)}" if clear else ""
-    return textwrap.fill(f"{text}{exceptions}.", 120) + "\n"
+    exceptions = f"; otherwise it is {'; '.join(clear)}" if clear else ""
+    return textwrap.fill(f"{text[0].upper()}{text[1:]}{exceptions}.", 120) + "\n"
 
 
 def equal_cost():
@@ -193,22 +178,6 @@ def cost():
     return across_studies(METHODS, lambda *tables: cpu_seconds(tables[3]))
 
 
-def by_model_type(name):
-    """Return the regret by model type, with the interval."""
-    regret, minus, _, cost = study(name)
-    head = ["default", "5-fold CV", "10-fold CV"]
-    rows = [
-        [
-            key,
-            *(row.get(one, "-") for one in head),
-            minus[key]["minus 10-fold CV"],
-            cost.get(key, {}).get("fits per candidate", ""),
-        ]
-        for key, row in regret.items()
-    ]
-    return markdown(["model type", *head, "default minus 10-fold", "fits per candidate"], rows)
-
-
 def time():
     """Return the searches that take long."""
     columns = ["GridSearchLZO", "10-fold CV", "ratio"]
@@ -228,7 +197,7 @@ def user_cases():
 TABLES = {
     "readme": readme,
     "regret": regret,
-    "without-neural-networks": without_neural_networks,
+    "without-neural-networks": lambda: comparisons(MEANS[1], "without them, "),
     "clear-differences": clear_differences,
     "comparisons": comparisons,
     "equal-cost": equal_cost,
@@ -236,7 +205,6 @@ TABLES = {
     "ablation": ablation,
     "cost": cost,
     "user-cases": user_cases,
-    "classification": lambda: by_model_type("reporting-300"),
     "time": time,
 }
 

@@ -76,12 +76,21 @@ def test_code_of_a_page_runs_and_gives_the_shown_output(page):
     run_blocks(page, blocks_of_code(page))
 
 
-def test_code_with_further_libraries_runs():
-    """Blocks in pycon require the group libraries."""
-    for library in ("catboost", "imblearn", "polars", "skorch"):
+def run_with_libraries(page, *libraries):
+    """Run all blocks; those in pycon require groups of pyproject.toml."""
+    for library in libraries:
         pytest.importorskip(library)
-    page = DOCS / "libraries.md"
     run_blocks(page, blocks_of_code(page, "(?:python|pycon)"))
+
+
+def test_code_with_further_libraries_runs():
+    run_with_libraries(DOCS / "libraries.md", "catboost", "imblearn", "polars", "skorch")
+
+
+@pytest.mark.filterwarnings("ignore")  # of the clusters
+def test_code_with_clusters_runs(monkeypatch):
+    monkeypatch.setenv("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")  # as the page advises
+    run_with_libraries(DOCS / "long-searches.md", "distributed", "ray")
 
 
 def without_code(text):
