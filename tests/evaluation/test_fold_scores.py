@@ -238,7 +238,7 @@ def test_searches_without_folds(two_classes, model, grid, options):
 def test_best_candidate_without_a_reliable_loo_score(make_run, evaluate_all, two_classes):
     """It is cross-validated, although others of its type have LOO scores; others are not."""
     X, y = two_classes
-    run = make_run(X, y, use_loo=True)
+    run = make_run(X, y, augmenter=GaussianMixtureAugmenter(), use_loo=True)
     grid = [{"n_neighbors": k} for k in (1, 3, 9, 15, 25)]
     scored = evaluate_all(run, KNeighborsClassifier(), grid)[0].results
     n_best = 0
