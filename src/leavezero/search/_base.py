@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, Self, TypedDict
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier, is_regressor
@@ -218,6 +218,30 @@ class BestEstimatorMixin(MetaEstimatorMixin, BaseEstimator):
         return tags
 
 
+class CommonParams(TypedDict, total=False):
+    """Types of the parameters that all searches have; :class:`GridSearchLZO` documents them."""
+
+    augmenter: Any
+    n_replicates: int
+    validation_size: float | str
+    loo: bool | str
+    scoring: Any
+    refit: Any
+    select: Any
+    cv_finalists: int | str
+    cv: Any
+    error_score: Any
+    return_train_score: bool
+    n_jobs: int | None
+    random_state: RandomState
+    verbose: int
+    checkpoint: Any
+    timeout: float | None
+    time_budget: float | None
+    memory_limit: int | str | None
+    pre_dispatch: Any
+
+
 class BaseSearchLZO(CallbackSupportMixin, BestEstimatorMixin, ReportMixin):
     """Base class of all searches; a subclass implements the strategy that proposes candidates.
 
@@ -271,6 +295,16 @@ class BaseSearchLZO(CallbackSupportMixin, BestEstimatorMixin, ReportMixin):
         self.time_budget = time_budget
         self.memory_limit = memory_limit
         self.pre_dispatch = pre_dispatch
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Show the parameters above in the signature of a constructor instead of ``**common``."""
+        super().__init_subclass__(**kwargs)
+        constructor: Any = cls.__init__  # type: ignore[misc]
+        signature = inspect.signature(constructor)
+        *own, last = signature.parameters.values()
+        if last.kind is last.VAR_KEYWORD:
+            _, *common = inspect.signature(BaseSearchLZO.__init__).parameters.values()
+            constructor.__signature__ = signature.replace(parameters=[*own, *common])
 
     @abstractmethod
     def _strategy(
@@ -734,11 +768,6 @@ class BaseSearchLZO(CallbackSupportMixin, BestEstimatorMixin, ReportMixin):
             memo[id(self._state)] = self._state
         copied.__dict__.update({n: deepcopy(value, memo) for n, value in vars(self).items()})
         return copied
-
-
-def common_params(values: dict[str, Any]) -> dict[str, Any]:
-    """Return the parameters that all searches have from the local variables of a constructor."""
-    return {name: values[name] for name in inspect.signature(BaseSearchLZO).parameters}
 
 
 def _training_replicates(estimator: Any, request: _Request) -> Replicates:
