@@ -21,7 +21,7 @@ from leavezero.diagnostics._jensen_shannon import (
     jensen_shannon_labels,
     joint_divergence,
 )
-from leavezero.diagnostics._risk_bound import RiskBound, risk_bound, vc_dimension
+from leavezero.diagnostics._risk_bound import RiskBound, risk_bound
 
 __all__ = [
     "Check",
@@ -34,5 +34,4 @@ __all__ = [
     "jensen_shannon_labels",
     "joint_divergence",
     "risk_bound",
-    "vc_dimension",
 ]
