@@ -9,21 +9,8 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
+from sklearn import ensemble
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.ensemble import (
-    AdaBoostClassifier,
-    AdaBoostRegressor,
-    BaggingClassifier,
-    BaggingRegressor,
-    ExtraTreesClassifier,
-    ExtraTreesRegressor,
-    GradientBoostingClassifier,
-    GradientBoostingRegressor,
-    HistGradientBoostingClassifier,
-    HistGradientBoostingRegressor,
-    RandomForestClassifier,
-    RandomForestRegressor,
-)
 from sklearn.utils import check_array
 
 from leavezero._typing import AnyArray, Floats, Table
@@ -40,17 +27,17 @@ from leavezero.joint_fit._joint_fit import (
 )
 
 FORESTS = (
-    RandomForestClassifier,
-    RandomForestRegressor,
-    ExtraTreesClassifier,
-    ExtraTreesRegressor,
+    ensemble.RandomForestClassifier,
+    ensemble.RandomForestRegressor,
+    ensemble.ExtraTreesClassifier,
+    ensemble.ExtraTreesRegressor,
 )
-BAGGING = (BaggingClassifier, BaggingRegressor)
+BAGGING = (ensemble.BaggingClassifier, ensemble.BaggingRegressor)
 BOOSTING = (
-    GradientBoostingClassifier,
-    GradientBoostingRegressor,
-    AdaBoostClassifier,
-    AdaBoostRegressor,
+    ensemble.GradientBoostingClassifier,
+    ensemble.GradientBoostingRegressor,
+    ensemble.AdaBoostClassifier,
+    ensemble.AdaBoostRegressor,
 )
 PER_MEMBER = (
     "estimators_",
@@ -101,7 +88,7 @@ class EnsemblePrefix(JointFit):
         """Return predictions from one pass through the members of the largest ensemble."""
         largest = fitted.shared
         sizes = [len(model.estimators_) for model in fitted.models]
-        if type(largest) is AdaBoostClassifier:
+        if type(largest) is ensemble.AdaBoostClassifier:
             return staged_predictions(largest, sizes, X, method)
         # GradientBoosting passes through all trees at once in compiled code, and AdaBoostRegressor
         # takes a median over all members for each size: neither is faster by stages.
@@ -183,7 +170,10 @@ class HistBoosting(JointFit):
     """
 
     name = "histogram boosting"
-    estimator_types = (HistGradientBoostingClassifier, HistGradientBoostingRegressor)
+    estimator_types = (
+        ensemble.HistGradientBoostingClassifier,
+        ensemble.HistGradientBoostingRegressor,
+    )
     along = "max_iter"
 
     def key(self, estimator: Any) -> Hashable | None:
