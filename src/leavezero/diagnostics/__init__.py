@@ -17,7 +17,6 @@ from leavezero.diagnostics._jensen_shannon import (
     DivergenceEstimate,
     corollary_divergence,
     jensen_shannon_augmenter,
-    jensen_shannon_features,
     jensen_shannon_labels,
     joint_divergence,
 )
@@ -30,7 +29,6 @@ __all__ = [
     "RiskBound",
     "corollary_divergence",
     "jensen_shannon_augmenter",
-    "jensen_shannon_features",
     "jensen_shannon_labels",
     "joint_divergence",
     "risk_bound",
