@@ -61,6 +61,7 @@ class EnsemblePrefix(JointFit):
     name = "ensemble prefix"
     estimator_types = (*FORESTS, *BAGGING, *BOOSTING)
     along = "n_estimators"
+    one_model = True
 
     def key(self, estimator: Any) -> Hashable | None:
         """Return all parameters but the number of members."""
@@ -69,10 +70,6 @@ class EnsemblePrefix(JointFit):
         if extra or not is_seed(estimator.random_state) or not is_count(estimator.n_estimators):
             return None
         return params_key(estimator, self.along)
-
-    def fits_one_model(self, estimator: Any) -> bool:
-        """Return True: only the largest is fitted."""
-        return True
 
     def fit(
         self, estimators: list[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None
@@ -175,16 +172,13 @@ class HistBoosting(JointFit):
         ensemble.HistGradientBoostingRegressor,
     )
     along = "max_iter"
+    one_model = True
 
     def key(self, estimator: Any) -> Hashable | None:
         """Return all parameters but the number of iterations."""
         if not is_seed(estimator.random_state) or not is_count(estimator.max_iter):
             return None
         return None if estimator.warm_start else params_key(estimator, self.along)
-
-    def fits_one_model(self, estimator: Any) -> bool:
-        """Return True: only the largest is fitted."""
-        return True
 
     def fit(
         self, estimators: list[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None
