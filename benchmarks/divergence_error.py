@@ -125,7 +125,7 @@ def report():
             f"{seconds:.2f}",
         ]
         yield f"| {' | '.join(cells)} |"
-    yield (f"\nMix-ups of n normal rows, {MIXED_REPEATS} repeats.\n")
+    yield f"\nMix-ups of n normal rows, {MIXED_REPEATS} repeats.\n"
     yield "| case | truth | estimate |"
     yield "|---|---|---|"
     for case, known, raw in measure_mixed():

@@ -594,13 +594,6 @@ _ROW_LOSSES = {
     "neg_mean_absolute_error": RowLoss("predict", _absolute_losses, 0.0),
 }
 _PROPORTIONS = (
-    "accuracy",
-    "average_precision",
-    "balanced_accuracy",
-    "f1",
-    "jaccard",
-    "precision",
-    "recall",
-    "roc_auc",
-    "top_k_accuracy",
+    *("accuracy", "average_precision", "balanced_accuracy", "f1", "jaccard", "precision"),
+    *("recall", "roc_auc", "top_k_accuracy"),
 )

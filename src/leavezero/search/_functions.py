@@ -60,27 +60,13 @@ def leave_zero_out_score(
     >>> scores.shape
     (10,)
     """
+    arguments = locals()
     if not (scoring is None or isinstance(scoring, str) or callable(scoring)):
         raise ValueError(
             f"scoring of leave_zero_out_score must be one metric, got {scoring!r}. Use "
             "leave_zero_out_validate for several metrics."
         )
-    results = leave_zero_out_validate(
-        estimator,
-        X,
-        y,
-        augmenter=augmenter,
-        n_replicates=n_replicates,
-        validation_size=validation_size,
-        loo=loo,
-        scoring=scoring,
-        params=params,
-        error_score=error_score,
-        random_state=random_state,
-        timeout=timeout,
-        memory_limit=memory_limit,
-    )
-    return results["test_score"]
+    return leave_zero_out_validate(**arguments)["test_score"]
 
 
 def leave_zero_out_validate(
