@@ -5,7 +5,6 @@ from leavezero.augment._augmenter import (
     ClassConditionalAugmenter,
     ClassRows,
     ClassSample,
-    TableAugmenter,
     ValidationSet,
     is_regression,
     takes_unlabeled,
@@ -44,7 +43,6 @@ __all__ = [
     "NeighborMixup",
     "OrthogonalTransform",
     "PseudoLabeled",
-    "TableAugmenter",
     "TextAugmenter",
     "ValidationSet",
 ]
