@@ -144,6 +144,17 @@ def _best_estimator_has(method: str) -> Callable[["BestEstimatorMixin"], bool]:
     return check
 
 
+def _call_best(name: str) -> Any:
+    """Return a method that calls the method of the best estimator, if that has it."""
+
+    def method(self: "BestEstimatorMixin", X: Table) -> Any:
+        return getattr(self._fitted_best(), name)(X)
+
+    method.__name__, method.__qualname__ = name, f"BestEstimatorMixin.{name}"
+    method.__doc__ = f"Call {name} on the best estimator."
+    return available_if(_best_estimator_has(name))(method)
+
+
 class BestEstimatorMixin(MetaEstimatorMixin, BaseEstimator):
     """Methods and tags of a search that are those of its best estimator."""
 
@@ -166,40 +177,13 @@ class BestEstimatorMixin(MetaEstimatorMixin, BaseEstimator):
             raise AttributeError(f"{type(self).__name__} has no n_features_in_ before fit.")
         return int(self.best_estimator_.n_features_in_)
 
-    @available_if(_best_estimator_has("predict"))
-    def predict(self, X: Table) -> AnyArray:
-        """Call predict on the best estimator."""
-        return self._fitted_best().predict(X)
-
-    @available_if(_best_estimator_has("predict_proba"))
-    def predict_proba(self, X: Table) -> AnyArray:
-        """Call predict_proba on the best estimator."""
-        return self._fitted_best().predict_proba(X)
-
-    @available_if(_best_estimator_has("predict_log_proba"))
-    def predict_log_proba(self, X: Table) -> AnyArray:
-        """Call predict_log_proba on the best estimator."""
-        return self._fitted_best().predict_log_proba(X)
-
-    @available_if(_best_estimator_has("decision_function"))
-    def decision_function(self, X: Table) -> AnyArray:
-        """Call decision_function on the best estimator."""
-        return self._fitted_best().decision_function(X)
-
-    @available_if(_best_estimator_has("score_samples"))
-    def score_samples(self, X: Table) -> AnyArray:
-        """Call score_samples on the best estimator."""
-        return self._fitted_best().score_samples(X)
-
-    @available_if(_best_estimator_has("transform"))
-    def transform(self, X: Table) -> Table:
-        """Call transform on the best estimator."""
-        return self._fitted_best().transform(X)
-
-    @available_if(_best_estimator_has("inverse_transform"))
-    def inverse_transform(self, X: Table) -> Table:
-        """Call inverse_transform on the best estimator."""
-        return self._fitted_best().inverse_transform(X)
+    predict = _call_best("predict")
+    predict_proba = _call_best("predict_proba")
+    predict_log_proba = _call_best("predict_log_proba")
+    decision_function = _call_best("decision_function")
+    score_samples = _call_best("score_samples")
+    transform = _call_best("transform")
+    inverse_transform = _call_best("inverse_transform")
 
     def _fitted_best(self) -> Any:
         check_is_fitted(self, "best_estimator_")
