@@ -74,8 +74,8 @@ class ListSearchLZO(BaseSearchLZO):
     {common}
     """
 
-    def __init__(self, estimator, listed, **common):
-        super().__init__(**common)
+    def __init__(self, estimator, listed, *, n_replicates=2, **common):
+        super().__init__(n_replicates=n_replicates, **common)
         self.estimator = estimator
         self.listed = listed
 

@@ -363,8 +363,10 @@ class BaseSearchLZO(CallbackSupportMixin, BestEstimatorMixin, ReportMixin):
         signature = inspect.signature(constructor)
         *own, last = signature.parameters.values()
         if last.kind is last.VAR_KEYWORD:
-            _, *common = inspect.signature(BaseSearchLZO.__init__).parameters.values()
-            constructor.__signature__ = signature.replace(parameters=[*own, *common])
+            known = signature.parameters  # such as one with another default
+            common = inspect.signature(BaseSearchLZO.__init__).parameters
+            added = [common[name] for name in common if name not in known]
+            constructor.__signature__ = signature.replace(parameters=[*own, *added])
             described = inspect.cleandoc(BaseSearchLZO.__doc__ or "").partition("----------\n")[2]
             described = described.partition("\n\nExamples")[0]
             cls.__doc__ = inspect.cleandoc(cls.__doc__ or "").replace("{common}", described)
