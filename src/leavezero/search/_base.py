@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, Self, TypedDict
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier, is_regressor
@@ -144,6 +144,17 @@ def _best_estimator_has(method: str) -> Callable[["BestEstimatorMixin"], bool]:
     return check
 
 
+def _call_best(name: str) -> Any:
+    """Return a method that calls the method of the best estimator, if that has it."""
+
+    def method(self: "BestEstimatorMixin", X: Table) -> Any:
+        return getattr(self._fitted_best(), name)(X)
+
+    method.__name__, method.__qualname__ = name, f"BestEstimatorMixin.{name}"
+    method.__doc__ = f"Call {name} on the best estimator."
+    return available_if(_best_estimator_has(name))(method)
+
+
 class BestEstimatorMixin(MetaEstimatorMixin, BaseEstimator):
     """Methods and tags of a search that are those of its best estimator."""
 
@@ -166,40 +177,13 @@ class BestEstimatorMixin(MetaEstimatorMixin, BaseEstimator):
             raise AttributeError(f"{type(self).__name__} has no n_features_in_ before fit.")
         return int(self.best_estimator_.n_features_in_)
 
-    @available_if(_best_estimator_has("predict"))
-    def predict(self, X: Table) -> AnyArray:
-        """Call predict on the best estimator."""
-        return self._fitted_best().predict(X)
-
-    @available_if(_best_estimator_has("predict_proba"))
-    def predict_proba(self, X: Table) -> AnyArray:
-        """Call predict_proba on the best estimator."""
-        return self._fitted_best().predict_proba(X)
-
-    @available_if(_best_estimator_has("predict_log_proba"))
-    def predict_log_proba(self, X: Table) -> AnyArray:
-        """Call predict_log_proba on the best estimator."""
-        return self._fitted_best().predict_log_proba(X)
-
-    @available_if(_best_estimator_has("decision_function"))
-    def decision_function(self, X: Table) -> AnyArray:
-        """Call decision_function on the best estimator."""
-        return self._fitted_best().decision_function(X)
-
-    @available_if(_best_estimator_has("score_samples"))
-    def score_samples(self, X: Table) -> AnyArray:
-        """Call score_samples on the best estimator."""
-        return self._fitted_best().score_samples(X)
-
-    @available_if(_best_estimator_has("transform"))
-    def transform(self, X: Table) -> Table:
-        """Call transform on the best estimator."""
-        return self._fitted_best().transform(X)
-
-    @available_if(_best_estimator_has("inverse_transform"))
-    def inverse_transform(self, X: Table) -> Table:
-        """Call inverse_transform on the best estimator."""
-        return self._fitted_best().inverse_transform(X)
+    predict = _call_best("predict")
+    predict_proba = _call_best("predict_proba")
+    predict_log_proba = _call_best("predict_log_proba")
+    decision_function = _call_best("decision_function")
+    score_samples = _call_best("score_samples")
+    transform = _call_best("transform")
+    inverse_transform = _call_best("inverse_transform")
 
     def _fitted_best(self) -> Any:
         check_is_fitted(self, "best_estimator_")
@@ -218,8 +202,108 @@ class BestEstimatorMixin(MetaEstimatorMixin, BaseEstimator):
         return tags
 
 
+class CommonParams(TypedDict, total=False):
+    """Types of the parameters that all searches have; :class:`GridSearchLZO` documents them."""
+
+    augmenter: Any
+    n_replicates: int
+    validation_size: float | str
+    loo: bool | str
+    scoring: Any
+    refit: Any
+    select: Any
+    cv_finalists: int | str
+    cv: Any
+    error_score: Any
+    return_train_score: bool
+    n_jobs: int | None
+    random_state: RandomState
+    verbose: int
+    checkpoint: Any
+    timeout: float | None
+    time_budget: float | None
+    memory_limit: int | str | None
+    pre_dispatch: Any
+
+
 class BaseSearchLZO(CallbackSupportMixin, BestEstimatorMixin, ReportMixin):
     """Base class of all searches; a subclass implements the strategy that proposes candidates.
+
+    A subclass whose constructor takes ``**common`` has the parameters below, and its docstring
+    their descriptions in the place of ``{common}``.
+
+    Parameters
+    ----------
+    augmenter : "auto" or augmenter, default="auto"
+        What generates the validation set. "auto" chooses by the type of the data;
+        :class:`LabelInvariantMixup` is the one of the paper.
+    n_replicates : int, default=10
+        The number of independent validation sets; scores are averaged over them.
+    validation_size : "auto", float or int, default="auto"
+        The number of rows of one replicate: a float is a share of the training rows, an int the
+        number itself. "auto" is the number of training rows, but all replicates together have at
+        most 5,000 rows.
+    loo : "auto", False or "only", default="auto"
+        Whether scores use leave-one-out or out-of-bag predictions, for estimators that
+        :mod:`leavezero.leave_one_out` supports; no fit is added. "only" generates no validation set
+        and requires candidates with such predictions. "auto" does not use them with groups or with
+        a :class:`FixedValidationSet`.
+    scoring : str, callable, list, dict or None, default=None
+        The metric or metrics, as in ``GridSearchCV``. None uses the estimator's own, accuracy for
+        classifiers and R2 for regressors.
+    refit : bool, str or callable, default=True
+        With several metrics the name of the one that selects the best candidate, or a callable
+        that takes ``cv_results_`` and returns a row. False keeps no estimator. Nothing is refitted.
+    select : "best", "one_se", "vote" or rule, default="best"
+        The selection rule: the highest score; the simplest candidate within one standard error of
+        it (see :class:`OneStandardError`); or the candidate that is best in most replicates.
+    cv_finalists : "auto", "all" or int, default="auto"
+        How many candidates are cross-validated in addition, so that the bias of validation scores
+        is known for them. "auto" cross-validates a few candidates of model types without
+        leave-one-out scores (trees, boosting, neural networks): at least two per type, at most 25
+        fits per type, and from ten candidates on at most as many fits as there are candidates;
+        none with ``loo=False``. An int cross-validates that many of the best candidates, 0 none.
+    cv : int, splitter or iterable, default=5
+        The folds of ``cv_finalists``, as in ``GridSearchCV``; those of an int are shuffled, and
+        with "auto" only some are used: as many as have 1,000 test rows together, and so few that
+        at least five candidates can be cross-validated. With ``groups``, an iterable or a splitter
+        for rows that are not exchangeable, such as ``TimeSeriesSplit``, the folds alone score all
+        candidates, with a warning; likewise if no rows can be generated: without y, and for
+        precomputed kernels. An augmenter that is passed, or another ``loo`` or ``cv_finalists``
+        than "auto", prevents this.
+    error_score : "raise" or number, default=nan
+        The score of a candidate that fails; it is never selected.
+    return_train_score : bool, default=False
+        Whether to add training scores to ``cv_results_``: one per candidate, the same for all
+        replicates.
+    n_jobs : int or None, default=None
+        The number of workers of joblib. Several workers divide the cores among the threads of their
+        fits; one worker leaves threads alone. Results do not depend on it, except for the last
+        digits of sums in BLAS and OpenMP, which depend on the number of threads.
+    random_state : int, RandomState, Generator or None, default=None
+        The seed of the validation set and of every ``random_state`` of None inside the estimator,
+        which is the same for all candidates. None derives it from the data, so that the same call
+        gives the same result.
+    verbose : int, default=0
+        1 prints the augmenter and why it was chosen; 2 one line per candidate; 3 the scores of
+        each replicate and tracebacks. The logger "leavezero" receives the same at the levels INFO
+        and DEBUG.
+    checkpoint : str, path, Checkpoint or None, default=None
+        A file that stores finished candidates: the same call resumes where the last one ended. It
+        requires an int as ``random_state``.
+    timeout : float or None, default=None
+        The maximum number of seconds to fit and score one candidate. A candidate that takes longer
+        is terminated and counts as failed. With any of these three limits, candidates run in
+        separate processes on this machine, and one whose process dies is tried once more.
+    time_budget : float or None, default=None
+        The maximum number of seconds of the search. When they are over, no candidate is started,
+        running ones are terminated, and the best finished one is selected.
+    memory_limit : int, str or None, default=None
+        The maximum number of bytes that a candidate may use beyond what its process started with,
+        as a number or as in "2GB". A candidate that uses more is terminated and counts as failed.
+    pre_dispatch : int or str, default="2*n_jobs"
+        Accepted for compatibility with ``GridSearchCV`` and ignored: tasks share the data, so that
+        waiting ones use no memory.
 
     Examples
     --------
@@ -271,6 +355,21 @@ class BaseSearchLZO(CallbackSupportMixin, BestEstimatorMixin, ReportMixin):
         self.time_budget = time_budget
         self.memory_limit = memory_limit
         self.pre_dispatch = pre_dispatch
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Show the common parameters in the signature and in the docstring of a subclass."""
+        super().__init_subclass__(**kwargs)
+        constructor: Any = cls.__init__  # type: ignore[misc]
+        signature = inspect.signature(constructor)
+        *own, last = signature.parameters.values()
+        if last.kind is last.VAR_KEYWORD:
+            known = signature.parameters  # such as one with another default
+            common = inspect.signature(BaseSearchLZO.__init__).parameters
+            added = [common[name] for name in common if name not in known]
+            constructor.__signature__ = signature.replace(parameters=[*own, *added])
+            described = inspect.cleandoc(BaseSearchLZO.__doc__ or "").partition("----------\n")[2]
+            described = described.partition("\n\nExamples")[0]
+            cls.__doc__ = inspect.cleandoc(cls.__doc__ or "").replace("{common}", described)
 
     @abstractmethod
     def _strategy(
@@ -734,11 +833,6 @@ class BaseSearchLZO(CallbackSupportMixin, BestEstimatorMixin, ReportMixin):
             memo[id(self._state)] = self._state
         copied.__dict__.update({n: deepcopy(value, memo) for n, value in vars(self).items()})
         return copied
-
-
-def common_params(values: dict[str, Any]) -> dict[str, Any]:
-    """Return the parameters that all searches have from the local variables of a constructor."""
-    return {name: values[name] for name in inspect.signature(BaseSearchLZO).parameters}
 
 
 def _training_replicates(estimator: Any, request: _Request) -> Replicates:

@@ -11,17 +11,8 @@ from typing import Any
 import numpy as np
 import sklearn
 from scipy import sparse
+from sklearn import model_selection
 from sklearn.base import is_classifier, is_regressor
-from sklearn.model_selection import (
-    KFold,
-    LeaveOneOut,
-    LeavePOut,
-    RepeatedKFold,
-    RepeatedStratifiedKFold,
-    ShuffleSplit,
-    StratifiedKFold,
-    StratifiedShuffleSplit,
-)
 from sklearn.pipeline import Pipeline
 from sklearn.utils import assert_all_finite, check_array, get_tags
 from sklearn.utils.multiclass import check_classification_targets
@@ -39,14 +30,14 @@ from leavezero.unsupervised import UnsupervisedScore, find_score
 
 # Splitters of exchangeable rows. Others, and iterables, have a reason: order, groups, fixed rows.
 EXCHANGEABLE = (
-    KFold,
-    LeaveOneOut,
-    LeavePOut,
-    RepeatedKFold,
-    RepeatedStratifiedKFold,
-    ShuffleSplit,
-    StratifiedKFold,
-    StratifiedShuffleSplit,
+    model_selection.KFold,
+    model_selection.LeaveOneOut,
+    model_selection.LeavePOut,
+    model_selection.RepeatedKFold,
+    model_selection.RepeatedStratifiedKFold,
+    model_selection.ShuffleSplit,
+    model_selection.StratifiedKFold,
+    model_selection.StratifiedShuffleSplit,
 )
 
 # In the oldest supported version, estimators that accept sparse matrices do not have the tag.
