@@ -327,7 +327,7 @@ def _finished_tasks(
             task = tasks[at]
             if not isinstance(found, TaskEnded):
                 if checkpoint is not None:
-                    checkpoint.save(run, task, found)
+                    checkpoint.save(task, found)
                 yield task, found
             elif len(task.trials) > 1 and found.limit != "time_budget":  # one of them is the cause
                 retry += [Task((trial,), fold=task.fold) for trial in task.trials]
