@@ -156,13 +156,13 @@ class InterruptedOnce(GaussianAugmenter):
 
 
 class InterruptedRule(type(resolve_rule("best", "a search"))):
-    """Sends the signal of Ctrl-C in the first selection."""
+    """Sends the signal of Ctrl-C in the selection, perhaps several times."""
 
-    n_calls: ClassVar = 0
+    def __init__(self, n_signals=1):
+        self.n_signals = n_signals
 
     def choose(self, *args):
-        InterruptedRule.n_calls += 1
-        if self.n_calls == 1:
+        for _ in range(self.n_signals):
             signal.raise_signal(signal.SIGINT)
         return super().choose(*args)
 
@@ -178,13 +178,19 @@ def test_search_that_was_interrupted_while_generating(path, reference):
 
 
 def test_search_that_was_interrupted_in_the_selection(reference):
-    """The selection is made nevertheless."""
+    """It is finished nevertheless, and then the interrupt is raised."""
+    handler = signal.getsignal(signal.SIGINT)
     search = stump_search(select=InterruptedRule())
     with pytest.raises(KeyboardInterrupt):
         search.fit(X, y)
-    assert InterruptedRule.n_calls > 1
+    assert signal.getsignal(signal.SIGINT) is handler
     assert results(search) == reference
     assert search.predict(X).shape == y.shape
+    twice = stump_search(select=InterruptedRule(2))
+    with pytest.raises(KeyboardInterrupt):  # the second signal does not wait
+        twice.fit(X, y)
+    assert not hasattr(twice, "cv_results_")
+    assert signal.getsignal(signal.SIGINT) is handler
 
 
 def test_search_that_was_interrupted_in_the_refit(path, fits, reference, monkeypatch):
@@ -208,7 +214,8 @@ def test_interrupt_in_any_function(path):
         nonlocal n_calls
         n_calls += event == "call"
         if n_calls == at:
-            signal.raise_signal(signal.SIGINT)  # which also ends the profiling
+            sys.setprofile(None)
+            signal.raise_signal(signal.SIGINT)
 
     def fit(path):
         nonlocal n_calls

@@ -182,8 +182,8 @@ def evaluate(
 
     ``on_start`` is called with every trial of a round and may add a callback context to it,
     ``on_result`` with every result; if it returns True, no further trial is started.
-    Finished results are kept if the user interrupts. Results in the checkpoint are not computed
-    again.
+    Finished results are kept if the user interrupts (see `deferred_interrupts`). Results in the
+    checkpoint are not computed again.
     """
     table: dict[int, CandidateResult] = {}
     tasks: list[JointTask] = []
@@ -209,11 +209,7 @@ def evaluate(
                 strategy.tell([table[trial.row] for trial in trials])
     except KeyboardInterrupt as caught:
         interrupt = caught
-    try:
-        results = _corrected(run, list(table.values()))
-    except KeyboardInterrupt as caught:  # it takes a moment, and only a second one ends it
-        interrupt = caught
-        results = _corrected(run, list(table.values()))
+    results = _corrected(run, list(table.values()))
     results.sort(key=lambda result: result.trial.row)
     return Evaluation(results, tuple(tasks), n_fits, interrupt, stopped or _is_spent(limits))
 
