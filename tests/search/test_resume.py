@@ -4,6 +4,7 @@ import random
 import signal
 import sqlite3
 import sys
+import tempfile
 import warnings
 from typing import ClassVar
 
@@ -470,6 +471,35 @@ def test_damaged_files_give_the_same_result_or_an_error(path, reference):
     assert refusals
     assert all("checkpoint" in text for text in refusals)
     assert n_damaged
+
+
+class LargeStump(Stump):
+    """A split with 12 MB of parameters: eight models are more than a search keeps in memory."""
+
+    def fit(self, X, y):
+        self.memory_ = np.full(1_500_000, self.quantile)
+        return super().fit(X, y)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no such limit")
+def test_full_temporary_folder_costs_memory_and_nothing_else(caplog, monkeypatch, tmp_path):
+    """A limit of the system for the size of files acts as a full disk, from the second model on."""
+    import resource
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    grid = {"quantile": np.linspace(0.1, 0.8, 8).tolist()}
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000_000, before[1]))
+    try:
+        search = GridSearchLZO(LargeStump(column=2), grid, cv_finalists=0, **FEW).fit(X, y)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert "could not be stored on disk" in caplog.text
+    assert search.fit_counts_["refit"] == 0
+    assert search.best_estimator_.memory_[0] == search.best_params_["quantile"]
+    plain = stump_search(grid=grid | {"column": [2]}, cv_finalists=0).fit(X, y)
+    assert repr(search.best_score_) == repr(plain.best_score_)
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no such limit")
