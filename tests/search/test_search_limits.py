@@ -38,7 +38,7 @@ from leavezero import (
 )
 from leavezero.augment import GaussianAugmenter
 from leavezero.evaluation import _evaluate
-from leavezero.exceptions import AllCandidatesFailedError, CandidateFailedWarning
+from leavezero.exceptions import CandidateFailedWarning, TimeBudgetError
 from leavezero.execution import TaskEnded, summarize_checkpoint
 from leavezero.execution._process_pool import MARK, _marked_processes, cloudpickle
 
@@ -303,7 +303,7 @@ def test_time_budget_and_timeout_of_folds():
 def test_time_budget_without_a_finished_candidate_raises():
     search = search_of({"quantile": [0.4, 0.5]}, time_budget=1e-9)
     message = "No candidate of GridSearchLZO was finished within time_budget"
-    with pytest.raises(AllCandidatesFailedError, match=message):
+    with pytest.raises(TimeBudgetError, match=message):
         search.fit(X, y)
 
 

@@ -182,8 +182,8 @@ def evaluate(
 
     ``on_start`` is called with every trial of a round and may add a callback context to it,
     ``on_result`` with every result; if it returns True, no further trial is started.
-    Finished results are kept if the user interrupts. Results in the checkpoint are not computed
-    again.
+    Finished results are kept if the user interrupts (see `deferred_interrupts`). Results in the
+    checkpoint are not computed again.
     """
     table: dict[int, CandidateResult] = {}
     tasks: list[JointTask] = []
@@ -209,11 +209,7 @@ def evaluate(
                 strategy.tell([table[trial.row] for trial in trials])
     except KeyboardInterrupt as caught:
         interrupt = caught
-    try:
-        results = _corrected(run, list(table.values()))
-    except KeyboardInterrupt as caught:  # it takes a moment, and only a second one ends it
-        interrupt = caught
-        results = _corrected(run, list(table.values()))
+    results = _corrected(run, list(table.values()))
     results.sort(key=lambda result: result.trial.row)
     return Evaluation(results, tuple(tasks), n_fits, interrupt, stopped or _is_spent(limits))
 
@@ -327,7 +323,7 @@ def _finished_tasks(
             task = tasks[at]
             if not isinstance(found, TaskEnded):
                 if checkpoint is not None:
-                    checkpoint.save(run, task, found)
+                    checkpoint.save(task, found)
                 yield task, found
             elif len(task.trials) > 1 and found.limit != "time_budget":  # one of them is the cause
                 retry += [Task((trial,), fold=task.fold) for trial in task.trials]
@@ -515,6 +511,11 @@ def rows_run(run: Run, rows: Ints | None) -> Run:
     """Return a run whose training data are some of the rows; None: all."""
     if rows is None:
         return run
+    labeled, training_set = None, None
+    if run.labeled is not None:
+        labeled = np.flatnonzero(np.isin(rows, run.labeled))
+    if run.training_set is not None:
+        training_set = _rows_scored(run, rows if labeled is None else rows[labeled], rows)
     return replace(
         run,
         X=_training_part(run, rows, rows),
@@ -524,7 +525,8 @@ def rows_run(run: Run, rows: Ints | None) -> Run:
             name: _params_at(params, rows, len(run.y)) for name, params in run.fit_params.items()
         },
         training_metrics={name: metric.at(rows) for name, metric in run.training_metrics.items()},
-        labeled=None if run.labeled is None else np.flatnonzero(np.isin(rows, run.labeled)),
+        training_set=training_set,
+        labeled=labeled,
     )
 
 
@@ -538,21 +540,18 @@ def _params_at(params: Mapping[str, Any], rows: Ints, n_rows: int) -> dict[str, 
     }
 
 
+def _rows_scored(run: Run, rows: Ints, columns: Ints) -> Replicates:
+    """Return some training rows in the role of a validation set."""
+    y: Any = None if run.y_fit is None else run.y[rows]
+    scored = ValidationSet(_training_part(run, rows, columns), y)
+    return Replicates(scored, 1, run.replicates.classes, fixed=True)
+
+
 def fold_run(run: Run, train: Ints, test: Ints) -> Run:
     """Return a run that fits candidates to some training rows and scores them on others."""
-
-    def rows_scored(rows: Ints) -> Replicates:
-        y: Any = None if run.y_fit is None else run.y[rows]
-        scored = ValidationSet(_training_part(run, rows, train), y)
-        return Replicates(scored, 1, run.replicates.classes, fixed=True)
-
-    part = rows_run(run, train)
-    if run.training_set is not None:
-        rows = train if part.labeled is None else train[part.labeled]
-        part = replace(part, training_set=rows_scored(rows))
     return replace(
-        part,
-        replicates=rows_scored(test),
+        rows_run(run, train),
+        replicates=_rows_scored(run, test, train),
         metrics={name: metric.at(test) for name, metric in run.training_metrics.items()},
         kept_rows=None,
         compared_rows=np.arange(0),
@@ -583,11 +582,13 @@ def _scored(
     elif run.use_validation_set:
         scores, errors = score_on(run, model, run.replicates, run.metrics, known)
     train_scores: dict[str, MetricScores] = {}
-    if run.training_set is not None:  # an error here has been recorded above
-        metrics = run.training_metrics
-        if run.labeled is not None:
-            metrics = {name: metric.at(run.labeled) for name, metric in metrics.items()}
-        train_scores, _ = score_on(run, model, run.training_set, metrics)
+    if run.training_set is not None:
+        part = rows_run(run, trial.training_rows)
+        metrics = part.training_metrics
+        if part.labeled is not None:
+            metrics = {name: metric.at(part.labeled) for name, metric in metrics.items()}
+        assert part.training_set is not None
+        train_scores, _ = score_on(run, model, part.training_set, metrics)  # errors: see above
     return CandidateResult(
         trial,
         {name: s.restricted(run.kept_rows, run.compared_rows) for name, s in scores.items()},

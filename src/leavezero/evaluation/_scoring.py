@@ -432,8 +432,9 @@ def mean_scores(scores: Iterable[Mapping[str, MetricScores]], name: str) -> Floa
 
 def common_metric(run: "Run", results: "Sequence[CandidateResult]", name: str) -> Metric:
     """Return the metric; where estimators have different defaults, one with a known best score."""
-    metrics = [metric_for(r.trial.candidate.estimator, run.metric(name)) for r in results]
-    return min({metric.name: metric for metric in metrics}.values(), key=attrgetter("highest"))
+    candidates = {r.trial.candidate.estimator_name: r.trial.candidate for r in results}
+    metrics = [metric_for(one.estimator, run.metric(name)) for one in candidates.values()]
+    return min(metrics, key=attrgetter("highest"))
 
 
 def rounded(score: float) -> float:

@@ -57,7 +57,9 @@ from leavezero.execution import (
     Checkpoint,
     Limits,
     OpenCheckpoint,
+    allowed_interrupts,
     data_seed,
+    deferred_interrupts,
     resolve_limits,
     reused_workers,
 )
@@ -407,7 +409,7 @@ class BaseSearchLZO(CallbackSupportMixin, BestEstimatorMixin, ReportMixin):
         request = self._prepare(X, y, params)
         run = self._sample_validation_set(request)
         progress = Progress(self, X, y, params, request.strategy.n_trials)
-        with ExitStack() as resources:
+        with deferred_interrupts(), ExitStack() as resources:
             if request.limits is not None:
                 limits = resources.enter_context(reused_workers(request.limits))
                 request = replace(request, limits=limits)
@@ -704,11 +706,7 @@ class BaseSearchLZO(CallbackSupportMixin, BestEstimatorMixin, ReportMixin):
             results, n_cv_fits, interrupt = self._cross_validate(
                 request, run, evaluation, checkpoint
             )
-        try:
-            selected = select(run, results, request.rule, request.root)
-        except KeyboardInterrupt as caught:  # it takes a moment, and only a second one ends it
-            interrupt = caught
-            selected = select(run, results, request.rule, request.root)
+        selected = select(run, results, request.rule, request.root)
         self._state = FittedState(run, selected, request.params.groups, request.root)
         self.cv_results_ = selected.table
         self.failures_ = failures(results)
@@ -785,7 +783,8 @@ class BaseSearchLZO(CallbackSupportMixin, BestEstimatorMixin, ReportMixin):
             self.best_estimator_ = stored[0]
         else:  # only its predictions were computed, or its scores are from a checkpoint
             started = time.perf_counter()
-            self.best_estimator_ = fit_candidate(run, trial.candidate, trial.training_rows)
+            with allowed_interrupts():
+                self.best_estimator_ = fit_candidate(run, trial.candidate, trial.training_rows)
             self.refit_time_ = time.perf_counter() - started
             self.fit_counts_ = self.fit_counts_ | {"refit": 1}
         if hasattr(self.best_estimator_, "feature_names_in_"):

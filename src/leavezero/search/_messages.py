@@ -23,7 +23,11 @@ from leavezero._typing import AnyArray, Table
 from leavezero._warnings import warn_caller
 from leavezero.augment import FixedValidationSet
 from leavezero.evaluation import CandidateResult, Run, Trial, is_pairwise
-from leavezero.exceptions import AllCandidatesFailedError, CandidateFailedWarning
+from leavezero.exceptions import (
+    AllCandidatesFailedError,
+    CandidateFailedWarning,
+    TimeBudgetError,
+)
 from leavezero.execution import Checkpoint
 from leavezero.search._routing import RoutedParams
 from leavezero.unsupervised import UnsupervisedScore, find_score
@@ -488,7 +492,7 @@ def _raise_if_all_failed(
 ) -> None:
     started = [result for result in results if result.was_started]
     if len(errors) == len(started) < len(results) or not results:
-        raise AllCandidatesFailedError(
+        raise TimeBudgetError(
             f"No candidate of {owner} was finished within time_budget: {len(errors)} failed, "
             f"{len(results) - len(started)} were not started."
             f"{chr(10).join(['', *errors[:1]])}"
