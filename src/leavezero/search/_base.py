@@ -67,6 +67,7 @@ from leavezero.search._messages import (
     Progress,
     check_checkpoint,
     check_index,
+    check_own_score,
     check_parameters,
     check_refit,
     check_tables,
@@ -489,8 +490,8 @@ class BaseSearchLZO(CallbackSupportMixin, BestEstimatorMixin, ReportMixin):
                 f"scoring={type(scoring.unsupervised).__name__}() of {owner} is a score without a "
                 "target and requires y=None, got a y."
             )
-        if y is None and not params:
-            scoring = self._unsupervised_scoring(scoring, list(configured()), X)
+        if y is None:
+            scoring = self._unsupervised_scoring(scoring, list(configured()), X, bool(params))
         self.scorer_ = scoring.scorers
         request = _Request(
             X,
@@ -518,13 +519,17 @@ class BaseSearchLZO(CallbackSupportMixin, BestEstimatorMixin, ReportMixin):
             )
         return replace(request, folds=folds)
 
-    def _unsupervised_scoring(self, scoring: Scoring, estimators: list[Any], X: Table) -> Scoring:
+    def _unsupervised_scoring(
+        self, scoring: Scoring, estimators: list[Any], X: Table, has_metadata: bool
+    ) -> Scoring:
         """Return the scoring that needs neither a target nor folds, if the candidates have one."""
         score = scoring.unsupervised
         if self.scoring is None and has_numbers_or_steps(X, estimators):
-            wants_folds = not is_count(self.cv) or self.cv_finalists != "auto"
+            wants_folds = has_metadata or not is_count(self.cv) or self.cv_finalists != "auto"
             wants_folds = wants_folds or self.return_train_score
             score = None if wants_folds else find_score(estimators)
+        if score is None and self.scoring is None:
+            check_own_score(self, estimators)
         if score is None:
             return scoring
         score.check([final_estimator(e) for e in estimators], X, type(self).__name__)
