@@ -464,7 +464,11 @@ def _joint_loo(
     method = find_leave_one_out(models[0]) if is_used else None
     if method is None or method.unsupported_reason(models[0]) is not None:
         return [None] * len(models)
-    return method.predict_many(models, run.X, run.y, sample_weight)
+    try:
+        return method.predict_many(models, run.X, run.y, sample_weight)
+    except Exception:  # the model that has no such predictions is then known, and only that one
+        _log.debug("Leave-one-out method %s failed for all.", method.name, exc_info=True)
+        return [None] * len(models)
 
 
 def _evaluate_trial(run: Run, trial: Trial) -> CandidateResult:
