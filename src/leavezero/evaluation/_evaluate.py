@@ -352,7 +352,8 @@ def evaluate_task(run: Run, task: Task) -> list[CandidateResult]:
     if task.fold is not None:
         return _evaluate_fold(run, task, *run.folds[task.fold])
     params = set(run.fit_params.get(task.trials[0].candidate.estimator_name, {}))
-    if task.method is not None and run.y_fit is not None and params <= {"sample_weight"}:
+    is_as_passed = run.y_fit is not None and np.ndim(run.y_fit) == run.y.ndim
+    if task.method is not None and is_as_passed and params <= {"sample_weight"}:
         try:
             return _evaluate_jointly(run, task, task.method)
         except Exception:  # evaluate each alone: the one that fails is then known and reported
@@ -459,7 +460,11 @@ def _joint_loo(
     method = find_leave_one_out(models[0]) if is_used else None
     if method is None or method.unsupported_reason(models[0]) is not None:
         return [None] * len(models)
-    return method.predict_many(models, run.X, run.y, sample_weight)
+    try:
+        return method.predict_many(models, run.X, run.y, sample_weight)
+    except Exception:  # the model that has no such predictions is then known, and only that one
+        _log.debug("Leave-one-out method %s failed for all.", method.name, exc_info=True)
+        return [None] * len(models)
 
 
 def _evaluate_trial(run: Run, trial: Trial) -> CandidateResult:

@@ -231,6 +231,8 @@ class CachedPredictions:
         return self.computed[method]
 
     def _expanded(self, method: str, values: AnyArray) -> AnyArray:
+        if method == "predict" and np.ndim(values) == 2 and values.shape[1] == 1:
+            return values[:, 0]  # of a model fitted to a y of shape (n, 1)
         if method != "predict_proba" or self.classes is None:
             return values
         trained = getattr(self.model, "classes_", self.classes)

@@ -76,6 +76,7 @@ from leavezero.search._messages import (
     failures,
     has_numbers_or_steps,
     is_count,
+    is_from_sklearn,
     is_regression,
     log,
     no_validation_set_reason,
@@ -481,8 +482,10 @@ class BaseSearchLZO(CallbackSupportMixin, BestEstimatorMixin, ReportMixin):
         check_values(X, values, configured(), owner)
         if semi_supervised:
             target = read_target(configured(), values, owner)
-        # A column of shape (n, 1) is passed on as one of shape (n,).
-        y_fit = y if y is None or np.asarray(y).ndim == values.ndim else values
+        # scikit-learn's estimators would flatten a y of shape (n, 1); others, such as networks, may
+        # require it.
+        are_known = all(is_from_sklearn(final_estimator(e)) for e in estimators.values())
+        y_fit = values if are_known and y is not None and np.ndim(y) != values.ndim else y
         if target.with_own_marker is not None:
             y_fit = target.with_own_marker
         if y is not None and scoring.unsupervised is not None:
@@ -513,9 +516,10 @@ class BaseSearchLZO(CallbackSupportMixin, BestEstimatorMixin, ReportMixin):
             return replace(request, fold_plan=self._fold_plan(request))
         folds = self._make_folds(request)
         if y is not None:
+            number = "fold" if len(folds) == 1 else f"{len(folds)} folds"
             warn_caller(
-                f"{owner} scores every candidate by the {len(folds)} folds of cv, as GridSearchCV "
-                f"does, because {folds_reason}."
+                f"{owner} scores every candidate by the {number} of cv, as GridSearchCV does, "
+                f"because {folds_reason}."
             )
         return replace(request, folds=folds)
 

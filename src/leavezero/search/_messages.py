@@ -22,7 +22,7 @@ from leavezero._tables import count_rows, has_columns, plain
 from leavezero._typing import AnyArray, Table
 from leavezero._warnings import warn_caller
 from leavezero.augment import FixedValidationSet
-from leavezero.evaluation import CandidateResult, Run, Trial, is_pairwise
+from leavezero.evaluation import CandidateResult, Run, Trial, final_estimator, is_pairwise
 from leavezero.exceptions import (
     AllCandidatesFailedError,
     CandidateFailedWarning,
@@ -273,8 +273,13 @@ def _has_tags(estimator: Any) -> bool:
     params = estimator.get_params()
     parts = [estimator, *(value for value in params.values() if hasattr(value, "get_params"))]
     is_composed = any(hasattr(part, "steps") or hasattr(part, "transformers") for part in parts)
-    is_own = all(type(part).__module__.startswith("sklearn.") for part in parts)
+    is_own = all(map(is_from_sklearn, parts))
     return is_own and not is_composed and "categorical_features" not in params
+
+
+def is_from_sklearn(estimator: Any) -> bool:
+    """Return whether the class of an estimator is scikit-learn's own."""
+    return type(estimator).__module__.startswith("sklearn.")
 
 
 def check_target(
@@ -321,7 +326,7 @@ def check_target(
         return target
     with _naming("y", owner):
         if target.ndim != 2 or target.shape[1] == 1:
-            target = column_or_1d(target, warn=True)
+            target = column_or_1d(target, warn=is_from_sklearn(final_estimator(estimator)))
         if semi_supervised and target.ndim == 1 and not is_regressor(estimator):
             return target
         assert_all_finite(target, input_name="y")
