@@ -16,13 +16,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-from pyarrow import feather, parquet
 
 from leavezero._typing import AnyArray
 from leavezero.cli._output import TableError, quoted
@@ -240,7 +240,7 @@ def _open(path: Path, suffix: str, options: ReadOptions, table: str | None) -> T
     kind = FORMATS[suffix]
     try:
         if suffix in _ARROW:
-            found = (parquet if kind == "parquet" else feather).read_table(path)
+            found = import_module(f"pyarrow.{kind}").read_table(path)
             # an index that pandas has stored is a column like the others
             frame = found.to_pandas(ignore_metadata=True, date_as_object=False)
         elif suffix in _JSON:
