@@ -39,6 +39,7 @@ _SQLITE = dict.fromkeys((".sqlite", ".sqlite3", ".db"), "sqlite")
 FORMATS = _TEXT | _JSON | _ARROW | {".xlsx": "excel"} | _SQLITE
 STDIN = Path("-")
 NULLS = ("", "?", "...")  # in addition to those of pandas
+_TEXT_WORDS = 4
 _NULL_WORDS = ("na", "n/a", "#n/a", "#na", "nan", "-nan", "null", "none", "<na>")
 _KINDS: dict[str, Kind] = {  # of the names that pandas infers; all others are strings
     "boolean": "boolean",
@@ -153,6 +154,11 @@ def base_name(path: Path) -> str:
 def column_kind(column: Any) -> Kind:
     """Return how the values of a column are used."""
     return _KINDS.get(pd.api.types.infer_dtype(column, skipna=True), "string")
+
+
+def is_text(column: Any) -> bool:
+    """Return whether the cells of a column of strings have several words on average."""
+    return bool(column.str.count(r"\S+").mean() >= _TEXT_WORDS)
 
 
 def is_missing(column: Any) -> AnyArray:
