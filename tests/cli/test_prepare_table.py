@@ -147,7 +147,7 @@ def test_slow_models_are_left_out_of_large_tables_unless_named():
     candidates, notices = build_candidates(X, "classification", np.zeros(10_001))
     assert "svm" not in candidates
     assert (
-        "svm is left out, because it takes much time and memory with more than 10,000 rows."
+        "svm is left out, because it takes much time and memory with more than 5,000 rows."
         in notices[0]
     )
     assert "svm" in build_candidates(X, "classification", np.zeros(10_001), models=["svm"])[0]

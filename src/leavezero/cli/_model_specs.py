@@ -85,7 +85,7 @@ MODELS: dict[str, dict[str, ModelSpec]] = {
         "bayes": ModelSpec(GaussianNB, {"var_smoothing": (1e-9, 1e-3, 1e-1)}),
         "tree": ModelSpec(DecisionTreeClassifier, _TREE_GRID),
         "knn": ModelSpec(KNeighborsClassifier, _KNN_GRID, 50_000),
-        "svm": ModelSpec(SVC, _SVM_GRID, 10_000),
+        "svm": ModelSpec(SVC, _SVM_GRID, 5_000),
     },
     "regression": {
         "linear": ModelSpec(Ridge, {"alpha": _C}),
@@ -95,7 +95,7 @@ MODELS: dict[str, dict[str, ModelSpec]] = {
         "bayes": ModelSpec(BayesianRidge, {}),
         "tree": ModelSpec(DecisionTreeRegressor, _TREE_GRID),
         "knn": ModelSpec(KNeighborsRegressor, _KNN_GRID, 50_000),
-        "svm": ModelSpec(SVR, _SVM_GRID, 10_000),
+        "svm": ModelSpec(SVR, _SVM_GRID, 5_000),
     },
 }
 

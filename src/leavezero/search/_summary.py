@@ -263,6 +263,7 @@ class ReportMixin(BaseEstimator):
             use_loo=self.loo is not False and state.groups is None,
             n_jobs=self.n_jobs,
             seconds=seconds,
+            fit_seconds=float(self.cv_results_["mean_fit_time"][self.best_index_]),
         )
 
     def _check_inputs(self, state: FittedState) -> CheckInputs:
