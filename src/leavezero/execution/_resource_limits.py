@@ -57,7 +57,7 @@ class Limits:
         return (self.timeout, self.time_budget, self.memory_limit) != (None, None, None)
 
     def remaining(self) -> float | None:
-        """Return the seconds that are left of the time budget, or of its share; None if unlimited."""
+        """Return the seconds left of the time budget, or of its share; None if unlimited."""
         if self.time_budget is None:
             return None
         return self.share * self.time_budget - self.clock.seconds()
