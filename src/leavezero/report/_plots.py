@@ -121,19 +121,18 @@ def plot_comparison(comparison: Record, ax: Any = None) -> Any:
     ax = _axes(ax)
     names = [str(one["split"]) for one in comparison["splits"][::2]] + ["mean"]
     places = np.arange(len(names))
-    scores = []
-    for method, marker, color in zip(
-        comparison["methods"], "os", ("accent", "training"), strict=True
+    sizes = np.where(places < places[-1], 30, 80)
+    scores, heights = [], np.stack([places - 0.13, places + 0.13])  # equal scores are both seen
+    for method, marker, color, height in zip(
+        comparison["methods"], "os", ("accent", "training"), heights, strict=True
     ):
         own = [one for one in comparison["splits"] if one["method"] == method["method"]]
         scores.append(np.append(_column(own, "held_out_score"), method["held_out_score"]))
         mean, seconds = f"{method['held_out_score']:.4g}", f"{method['seconds']:.3g} s"
         label = _plain_label(f"{method['method']}: mean {mean}, {seconds} per search", 70)
         style: dict[str, Any] = {"marker": marker, "color": COLORS[color], "zorder": 3}
-        ax.scatter(
-            scores[-1], places, s=np.where(places < places[-1], 30, 80), label=label, **style
-        )
-    ax.hlines(places, *scores, color=COLORS["soft"], linewidth=1)
+        ax.scatter(scores[-1], height, s=sizes, label=label, **style)
+    ax.plot(np.stack(scores), heights, color=COLORS["soft"], linewidth=1)
     ax.set_yticks(places, [f"split {name}" for name in names[:-1]] + names[-1:])
     label = _plain_label(f"{comparison['metric']} on held-out rows")
     ax.set(xlabel=label, ylim=(len(names) - 0.5, -0.5))
