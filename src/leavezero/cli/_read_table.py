@@ -23,8 +23,6 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-from pyarrow import parquet
 
 from leavezero._typing import AnyArray
 from leavezero.cli._output import TableError, quoted
@@ -42,6 +40,7 @@ _SQLITE = dict.fromkeys((".sqlite", ".sqlite3", ".db"), "sqlite")
 FORMATS = _TEXT | _JSON | _ARROW | {".xlsx": "excel"} | _SQLITE
 STDIN = Path("-")
 NULLS = ("", "?", "...")  # in addition to those of pandas
+_TEXT_WORDS = 4
 _NULL_WORDS = ("na", "n/a", "#n/a", "#na", "nan", "-nan", "null", "none", "<na>")
 _KINDS: dict[str, Kind] = {  # of the names that pandas infers; all others are strings
     "boolean": "boolean",
@@ -158,6 +157,11 @@ def column_kind(column: Any) -> Kind:
     return _KINDS.get(pd.api.types.infer_dtype(column, skipna=True), "string")
 
 
+def is_text(column: Any) -> bool:
+    """Return whether the cells of a column of strings have several words on average."""
+    return bool(column.str.count(r"\S+").mean() >= _TEXT_WORDS)
+
+
 def is_missing(column: Any) -> AnyArray:
     """Return which cells are missing, as values or as strings such as ``NA``."""
     found = column.isna().to_numpy()
@@ -246,6 +250,9 @@ def _bounded(path: Path, parts: Iterable[Any], size: Callable[[Any], int]) -> li
 
 
 def _read_arrow(path: Path, kind: str) -> Any:
+    import pyarrow as pa  # takes a while, and most tables are CSV
+    from pyarrow import parquet
+
     file = parquet.ParquetFile(path) if kind == "parquet" else pa.ipc.open_file(path)
     if kind == "parquet":
         schema, parts = file.schema_arrow, file.iter_batches(BATCH_ROWS)

@@ -164,7 +164,7 @@ class Evaluation:
     tasks: tuple[JointTask, ...]
     n_fits: int
     interrupt: KeyboardInterrupt | None = None
-    is_stopped: bool = False  # by a callback, or because the time budget is spent
+    is_stopped: bool = False  # by a callback
 
 
 def evaluate(
@@ -211,7 +211,7 @@ def evaluate(
         interrupt = caught
     results = _corrected(run, list(table.values()))
     results.sort(key=lambda result: result.trial.row)
-    return Evaluation(results, tuple(tasks), n_fits, interrupt, stopped or _is_spent(limits))
+    return Evaluation(results, tuple(tasks), n_fits, interrupt, stopped)
 
 
 def _corrected(run: Run, results: list[CandidateResult]) -> list[CandidateResult]:
@@ -244,8 +244,9 @@ def plan_tasks(trials: Sequence[Trial], seed: int) -> list[Task]:
 def _one_of_each_first(tasks: Sequence[Task]) -> list[Task]:
     """Put one trial of each estimator, from the middle of its grid, before all other tasks.
 
-    The result of a joint task is known when all of it is finished. Without this, the slowest model
-    type may use the whole time budget, and others would not be started.
+    Those are in the order of the estimators. The result of a joint task is known when all of it is
+    finished. Without this, the slowest model type may use the whole time budget, and others would
+    not be started.
     """
     by_estimator: dict[str, list[Trial]] = {}
     for trial in sorted((t for task in tasks for t in task.trials), key=lambda t: t.row):
@@ -255,6 +256,7 @@ def _one_of_each_first(tasks: Sequence[Task]) -> list[Task]:
     first = [own[len(own) // 2] for own in by_estimator.values()]
     others = (tuple(t for t in task.trials if t not in first) for task in tasks)
     rest = [replace(task, trials=own) for task, own in zip(tasks, others, strict=True) if own]
+    rest.sort(key=lambda task: min(trial.row for trial in task.trials))
     return [Task((trial,)) for trial in first] + rest
 
 

@@ -63,6 +63,7 @@ from leavezero.execution import (
     resolve_limits,
     reused_workers,
 )
+from leavezero.leave_one_out import find_leave_one_out
 from leavezero.search._messages import (
     Progress,
     check_checkpoint,
@@ -111,6 +112,7 @@ except ImportError:
 
 
 KEPT_CELLS = 2**27  # per-row scores kept for statistics: half a gibibyte in single precision
+FIT_SHARE = 0.6  # of the time budget, if folds are used: without fold scores some types have none
 COMPARED_ROWS = 5_000  # validation rows by which models are compared
 
 
@@ -422,7 +424,7 @@ class BaseSearchLZO(CallbackSupportMixin, BestEstimatorMixin, ReportMixin):
                 request.strategy,
                 models,
                 n_jobs=self.n_jobs,
-                limits=request.limits,
+                limits=self._fit_limits(request),
                 checkpoint=checkpoint,
                 on_start=progress.on_start,
                 on_result=progress.on_result,
@@ -551,6 +553,16 @@ class BaseSearchLZO(CallbackSupportMixin, BestEstimatorMixin, ReportMixin):
         if self.loo == "auto" and hasattr(self.augmenter, "fixed_rows"):
             return "the validation set was given"
         return None
+
+    def _fit_limits(self, request: _Request) -> Limits | None:
+        """Return the limits of fits to all rows; folds have the rest of the time budget."""
+        plan, limits = request.fold_plan, request.limits
+        if limits is None or plan is None:
+            return limits
+        finals = [final_estimator(one) for one in self._estimators().values()]
+        if plan.n_candidates is None and all(map(find_leave_one_out, finals)):
+            return limits  # without folds
+        return replace(limits, share=FIT_SHARE)
 
     def _make_folds(self, request: _Request) -> list[Fold]:
         target, estimator = request.target, self._representative()
