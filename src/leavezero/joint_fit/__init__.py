@@ -11,21 +11,3 @@ from leavezero.joint_fit._shared_kernel import (
     svm_labels,
 )
 from leavezero.joint_fit._shared_neighbors import SharedNeighbors, graph_model
-
-__all__ = [
-    "FORESTS",
-    "JointFit",
-    "JointlyFitted",
-    "SharedNeighbors",
-    "find_joint_fit",
-    "graph_model",
-    "member_values",
-    "pair_coefs",
-    "params_key",
-    "svm_decision_values",
-    "svm_gamma",
-    "svm_labels",
-    "transform_before_last",
-    "type_name",
-    "value_digest",
-]

@@ -2,17 +2,17 @@
 
 import warnings
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
 from sklearn.model_selection import ParameterGrid, ParameterSampler
 
 from leavezero._random import integer_seed
-from leavezero._typing import AnyArray, RandomState
+from leavezero._typing import AnyArray
 from leavezero._warnings import warn_caller
 from leavezero.evaluation import ESTIMATOR, CandidateFactory, SingleRound, Strategy
-from leavezero.search._base import BaseSearchLZO, common_params
+from leavezero.search._base import BaseSearchLZO, CommonParams
 from leavezero.search._messages import check_parameter, is_count
 
 NAME = "candidate"  # the parameter that holds an estimator's name in cv_results_
@@ -36,76 +36,7 @@ class GridSearchLZO(BaseSearchLZO):
     param_grid : dict or list of dicts
         The values of each parameter, as in ``GridSearchCV``. Equal candidates are fitted once.
         ``{}`` is the estimator as it is.
-    augmenter : "auto" or augmenter, default="auto"
-        What generates the validation set. "auto" chooses by the type of the data;
-        :class:`LabelInvariantMixup` is the one of the paper.
-    n_replicates : int, default=10
-        The number of independent validation sets; scores are averaged over them.
-    validation_size : "auto", float or int, default="auto"
-        The number of rows of one replicate: a float is a share of the training rows, an int the
-        number itself. "auto" is the number of training rows, but all replicates together have at
-        most 5,000 rows.
-    loo : "auto", False or "only", default="auto"
-        Whether scores use leave-one-out or out-of-bag predictions, for estimators that
-        :mod:`leavezero.leave_one_out` supports; no fit is added. "only" generates no validation set
-        and requires candidates with such predictions. "auto" does not use them with groups or with
-        a :class:`FixedValidationSet`.
-    scoring : str, callable, list, dict or None, default=None
-        The metric or metrics, as in ``GridSearchCV``. None uses the estimator's own, accuracy for
-        classifiers and R2 for regressors.
-    refit : bool, str or callable, default=True
-        With several metrics the name of the one that selects the best candidate, or a callable
-        that takes ``cv_results_`` and returns a row. False keeps no estimator.
-    select : "best", "one_se", "vote" or rule, default="best"
-        The selection rule: the highest score; the simplest candidate within one standard error of
-        it (see :class:`OneStandardError`); or the candidate that is best in most replicates.
-    cv_finalists : "auto", "all" or int, default="auto"
-        How many candidates are cross-validated in addition, so that the bias of validation scores
-        is known for them. "auto" cross-validates a few candidates of model types without
-        leave-one-out scores: at least two per type, at most 25 fits per type, and from ten
-        candidates on at most as many fits as there are candidates; none with ``loo=False``. An
-        int cross-validates that many of the best candidates, 0 none.
-    cv : int, splitter or iterable, default=5
-        The folds of ``cv_finalists``, as in ``GridSearchCV``; those of an int are shuffled, and
-        with "auto" only some are used: as many as have 1,000 test rows together, and so few that
-        at least five candidates can be cross-validated. With ``groups``, an iterable or a splitter
-        for rows that are not exchangeable, such as ``TimeSeriesSplit``, the folds alone score all
-        candidates, with a warning; likewise if no rows can be generated: without y, and for
-        precomputed kernels. An augmenter that is passed, or another ``loo`` or ``cv_finalists``
-        than "auto", prevents this.
-    error_score : "raise" or number, default=nan
-        The score of a candidate that fails; it is never selected.
-    return_train_score : bool, default=False
-        Whether to add training scores to ``cv_results_``: one per candidate, the same for all
-        replicates.
-    n_jobs : int or None, default=None
-        The number of workers of joblib. Several workers divide the cores among the threads of their
-        fits; one worker leaves threads alone. Results do not depend on it, except for the last
-        digits of sums in BLAS and OpenMP, which depend on the number of threads.
-    random_state : int, RandomState, Generator or None, default=None
-        The seed of the validation set and of every ``random_state`` of None inside the estimator,
-        which is the same for all candidates. None derives it from the data, so that the same call
-        gives the same result.
-    verbose : int, default=0
-        1 prints the augmenter and why it was chosen; 2 one line per candidate; 3 the scores of
-        each replicate and tracebacks. The logger "leavezero" receives the same at the levels INFO
-        and DEBUG.
-    checkpoint : str, path, Checkpoint or None, default=None
-        A file that stores finished candidates: the same call resumes where the last one ended. It
-        requires an int as ``random_state``.
-    timeout : float or None, default=None
-        The maximum number of seconds to fit and score one candidate. A candidate that takes longer
-        is terminated and counts as failed. With any of these three limits, candidates run in
-        separate processes on this machine, and one whose process dies is tried once more.
-    time_budget : float or None, default=None
-        The maximum number of seconds of the search. When they are over, no candidate is started,
-        running ones are terminated, and the best finished one is selected.
-    memory_limit : int, str or None, default=None
-        The maximum number of bytes that a candidate may use beyond what its process started with,
-        as a number or as in "2GB". A candidate that uses more is terminated and counts as failed.
-    pre_dispatch : int or str, default="2*n_jobs"
-        Accepted for compatibility with ``GridSearchCV`` and ignored: tasks share the data, so that
-        waiting ones use no memory.
+    {common}
 
     Attributes
     ----------
@@ -191,28 +122,9 @@ class GridSearchLZO(BaseSearchLZO):
         self,
         estimator: Any,
         param_grid: Any,
-        *,
-        augmenter: Any = "auto",
-        n_replicates: int = 10,
-        validation_size: float | str = "auto",
-        loo: bool | str = "auto",
-        scoring: Any = None,
-        refit: Any = True,
-        select: Any = "best",
-        cv_finalists: int | str = "auto",
-        cv: Any = 5,
-        error_score: Any = float("nan"),
-        return_train_score: bool = False,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        verbose: int = 0,
-        checkpoint: Any = None,
-        timeout: float | None = None,
-        time_budget: float | None = None,
-        memory_limit: int | str | None = None,
-        pre_dispatch: Any = "2*n_jobs",
+        **common: Unpack[CommonParams],
     ) -> None:
-        super().__init__(**common_params(locals()))
+        super().__init__(**common)
         self.estimator = estimator
         self.param_grid = param_grid
 
@@ -240,17 +152,10 @@ class RandomizedSearchLZO(BaseSearchLZO):
         For each parameter a list of values or a distribution with ``rvs``, such as those of
         ``scipy.stats``.
     n_iter : int, default=10
-        The number of candidates that are sampled. Equal ones are fitted once.
-    augmenter, n_replicates, validation_size, loo, scoring, refit, select, cv_finalists, cv
-        See :class:`GridSearchLZO`.
-    error_score, return_train_score, n_jobs, verbose, checkpoint
-        See :class:`GridSearchLZO`.
-    timeout, time_budget, memory_limit, pre_dispatch
-        See :class:`GridSearchLZO`.
-    random_state : int, RandomState, Generator or None, default=None
-        The seed of the candidates, of the validation set and of every ``random_state`` of None
-        inside the estimator. An int gives the candidates of ``RandomizedSearchCV``; with
-        None they differ from call to call.
+        The number of candidates that are sampled. Equal ones are fitted once. With an int as
+        ``random_state`` they are those of ``RandomizedSearchCV``; with None they differ from call
+        to call.
+    {common}
 
     Attributes
     ----------
@@ -279,27 +184,9 @@ class RandomizedSearchLZO(BaseSearchLZO):
         param_distributions: Any,
         *,
         n_iter: int = 10,
-        augmenter: Any = "auto",
-        n_replicates: int = 10,
-        validation_size: float | str = "auto",
-        loo: bool | str = "auto",
-        scoring: Any = None,
-        refit: Any = True,
-        select: Any = "best",
-        cv_finalists: int | str = "auto",
-        cv: Any = 5,
-        error_score: Any = float("nan"),
-        return_train_score: bool = False,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        verbose: int = 0,
-        checkpoint: Any = None,
-        timeout: float | None = None,
-        time_budget: float | None = None,
-        memory_limit: int | str | None = None,
-        pre_dispatch: Any = "2*n_jobs",
+        **common: Unpack[CommonParams],
     ) -> None:
-        super().__init__(**common_params(locals()))
+        super().__init__(**common)
         self.estimator = estimator
         self.param_distributions = param_distributions
         self.n_iter = n_iter
@@ -345,12 +232,7 @@ class CandidateSearchLZO(BaseSearchLZO):
     candidates : dict
         Maps names to an estimator, or to a pair of an estimator and a grid as in
         :class:`GridSearchLZO`. All are classifiers or all are regressors.
-    augmenter, n_replicates, validation_size, loo, scoring, refit, select, cv_finalists, cv
-        See :class:`GridSearchLZO`.
-    error_score, return_train_score, n_jobs, random_state, verbose, checkpoint
-        See :class:`GridSearchLZO`.
-    timeout, time_budget, memory_limit, pre_dispatch
-        See :class:`GridSearchLZO`.
+    {common}
 
     Attributes
     ----------
@@ -381,28 +263,9 @@ class CandidateSearchLZO(BaseSearchLZO):
     def __init__(
         self,
         candidates: Any,
-        *,
-        augmenter: Any = "auto",
-        n_replicates: int = 10,
-        validation_size: float | str = "auto",
-        loo: bool | str = "auto",
-        scoring: Any = None,
-        refit: Any = True,
-        select: Any = "best",
-        cv_finalists: int | str = "auto",
-        cv: Any = 5,
-        error_score: Any = float("nan"),
-        return_train_score: bool = False,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        verbose: int = 0,
-        checkpoint: Any = None,
-        timeout: float | None = None,
-        time_budget: float | None = None,
-        memory_limit: int | str | None = None,
-        pre_dispatch: Any = "2*n_jobs",
+        **common: Unpack[CommonParams],
     ) -> None:
-        super().__init__(**common_params(locals()))
+        super().__init__(**common)
         self.candidates = candidates
 
     def _representative(self) -> Any:

@@ -2,16 +2,16 @@
 
 from collections.abc import Sequence
 from math import ceil, floor, log
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.model_selection import ParameterGrid
 
 from leavezero._random import stream
-from leavezero._typing import AnyArray, Ints, RandomState
+from leavezero._typing import AnyArray, Ints
 from leavezero.evaluation import Candidate, CandidateFactory, CandidateResult, Trial
-from leavezero.search._base import BaseSearchLZO, common_params
+from leavezero.search._base import BaseSearchLZO, CommonParams
 from leavezero.search._grid import sample_params
 from leavezero.search._messages import check_parameter, is_count
 
@@ -221,12 +221,7 @@ class HalvingGridSearchLZO(BaseHalvingLZO):
     aggressive_elimination : bool, default=False
         Whether to repeat the first iteration with the best candidates until the resources allow to
         reduce them to fewer than ``factor``.
-    augmenter, n_replicates, validation_size, loo, scoring, refit, select, cv_finalists, cv
-        See :class:`GridSearchLZO`.
-    error_score, return_train_score, n_jobs, random_state, verbose, checkpoint
-        See :class:`GridSearchLZO`.
-    timeout, time_budget, memory_limit, pre_dispatch
-        See :class:`GridSearchLZO`.
+    {common}
 
     Attributes
     ----------
@@ -270,27 +265,9 @@ class HalvingGridSearchLZO(BaseHalvingLZO):
         max_resources: Any = "auto",
         min_resources: Any = "exhaust",
         aggressive_elimination: bool = False,
-        augmenter: Any = "auto",
-        n_replicates: int = 10,
-        validation_size: float | str = "auto",
-        loo: bool | str = "auto",
-        scoring: Any = None,
-        refit: Any = True,
-        select: Any = "best",
-        cv_finalists: int | str = "auto",
-        cv: Any = 5,
-        error_score: Any = float("nan"),
-        return_train_score: bool = False,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        verbose: int = 0,
-        checkpoint: Any = None,
-        timeout: float | None = None,
-        time_budget: float | None = None,
-        memory_limit: int | str | None = None,
-        pre_dispatch: Any = "2*n_jobs",
+        **common: Unpack[CommonParams],
     ) -> None:
-        super().__init__(**common_params(locals()))
+        super().__init__(**common)
         self.estimator = estimator
         self.param_grid = param_grid
         self.factor = factor
@@ -329,12 +306,7 @@ class HalvingRandomSearchLZO(BaseHalvingLZO):
         See :class:`HalvingGridSearchLZO`; "exhaust" requires a number of candidates.
     aggressive_elimination
         See :class:`HalvingGridSearchLZO`.
-    augmenter, n_replicates, validation_size, loo, scoring, refit, select, cv_finalists, cv
-        See :class:`GridSearchLZO`.
-    error_score, return_train_score, n_jobs, random_state, verbose, checkpoint
-        See :class:`GridSearchLZO`.
-    timeout, time_budget, memory_limit, pre_dispatch
-        See :class:`GridSearchLZO`.
+    {common}
 
     Attributes
     ----------
@@ -371,27 +343,9 @@ class HalvingRandomSearchLZO(BaseHalvingLZO):
         max_resources: Any = "auto",
         min_resources: Any = "smallest",
         aggressive_elimination: bool = False,
-        augmenter: Any = "auto",
-        n_replicates: int = 10,
-        validation_size: float | str = "auto",
-        loo: bool | str = "auto",
-        scoring: Any = None,
-        refit: Any = True,
-        select: Any = "best",
-        cv_finalists: int | str = "auto",
-        cv: Any = 5,
-        error_score: Any = float("nan"),
-        return_train_score: bool = False,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        verbose: int = 0,
-        checkpoint: Any = None,
-        timeout: float | None = None,
-        time_budget: float | None = None,
-        memory_limit: int | str | None = None,
-        pre_dispatch: Any = "2*n_jobs",
+        **common: Unpack[CommonParams],
     ) -> None:
-        super().__init__(**common_params(locals()))
+        super().__init__(**common)
         self.estimator = estimator
         self.param_distributions = param_distributions
         self.n_candidates = n_candidates

@@ -1,14 +1,14 @@
 """Search with candidates proposed by Optuna."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from leavezero._random import integer_seed
-from leavezero._typing import AnyArray, Params, RandomState
+from leavezero._typing import AnyArray, Params
 from leavezero.evaluation import Candidate, CandidateFactory, CandidateResult, Strategy, Trial
-from leavezero.search._base import BaseSearchLZO, common_params
+from leavezero.search._base import BaseSearchLZO, CommonParams
 from leavezero.search._messages import check_parameter, is_count
 
 
@@ -94,12 +94,7 @@ class OptunaSearchLZO(BaseSearchLZO):
         ``TPESampler`` with a seed from ``random_state``.
     study : optuna.Study or None, default=None
         An existing study to continue instead of the three above. It must maximize.
-    augmenter, n_replicates, validation_size, loo, scoring, refit, select, cv_finalists, cv
-        See :class:`GridSearchLZO`.
-    error_score, return_train_score, n_jobs, random_state, verbose, checkpoint
-        See :class:`GridSearchLZO`.
-    timeout, time_budget, memory_limit, pre_dispatch
-        See :class:`GridSearchLZO`.
+    {common}
 
     Attributes
     ----------
@@ -139,27 +134,9 @@ class OptunaSearchLZO(BaseSearchLZO):
         storage: Any = None,
         study_name: str | None = None,
         study: Any = None,
-        augmenter: Any = "auto",
-        n_replicates: int = 10,
-        validation_size: float | str = "auto",
-        loo: bool | str = "auto",
-        scoring: Any = None,
-        refit: Any = True,
-        select: Any = "best",
-        cv_finalists: int | str = "auto",
-        cv: Any = 5,
-        error_score: Any = float("nan"),
-        return_train_score: bool = False,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        verbose: int = 0,
-        checkpoint: Any = None,
-        timeout: float | None = None,
-        time_budget: float | None = None,
-        memory_limit: int | str | None = None,
-        pre_dispatch: Any = "2*n_jobs",
+        **common: Unpack[CommonParams],
     ) -> None:
-        super().__init__(**common_params(locals()))
+        super().__init__(**common)
         self.estimator = estimator
         self.param_distributions = param_distributions
         self.n_trials = n_trials
