@@ -10,7 +10,7 @@ from typing import Any
 class _WaitingHandler:
     """A handler of SIGINT that calls another one: where interrupts are allowed, or at the second.
 
-    It knows by itself whether they are: no other part of a search has to be told.
+    It holds this state itself, so that it need not be passed through a search.
     """
 
     def __init__(self, handler: Any) -> None:
