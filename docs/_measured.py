@@ -166,11 +166,14 @@ def bias():
 
 
 def ablation():
-    """Return the regret of the parts of the default."""
+    """Return the regret of the parts of the default, with and without neural networks."""
     methods = ("default", LOO_ELSE_FOLDS, "validation score", "mix-up")
-    return across_studies(
-        methods, lambda regret, *_: [regret["mean"].get(one, "-") for one in methods]
-    )
+
+    def cells(regret, *_):
+        pairs = ([regret[mean].get(one) for mean in MEANS] for one in methods)
+        return [f"{first} ({second})" if first else "-" for first, second in pairs]
+
+    return across_studies(methods, cells)
 
 
 def cost():
