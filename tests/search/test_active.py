@@ -62,6 +62,8 @@ def test_bad_input(digits):
         active_query(search, pool[:0])
     with pytest.raises(ValueError, match="one label per row, got 1 labels for 2 rows"):
         active_query(search, pool).add_labels([1, 2], [0])
+    with pytest.raises(ValueError, match=f"rows of the pool, 0 to {len(pool) - 1}, got"):
+        active_query(search, pool).add_labels([-1], [0])
     with pytest.raises(ValueError, match="fitted in this process"):
         active_query(pickle.loads(pickle.dumps(search)), pool)
     with pytest.raises(ValueError, match="fitted in this process"):

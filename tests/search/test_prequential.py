@@ -99,6 +99,27 @@ def test_bad_parameters(options, message):
         search.fit(X, y)
 
 
+@pytest.mark.parametrize(
+    ("n_rows", "target", "scoring", "message"),
+    [
+        (0, True, None, "requires at least 1 row per batch, got 0"),
+        (300, False, None, "requires y for SGDClassifier"),
+        (
+            300,
+            True,
+            ["accuracy", "f1"],
+            "scoring of PrequentialSearchLZO must be None, the name of",
+        ),
+        (300, True, lambda model, X, y: np.nan, "requires finite scores of a batch"),
+    ],
+)
+def test_bad_batches(n_rows, target, scoring, message):
+    X, y = simulate(n_rows)
+    search = PrequentialSearchLZO(SGDClassifier(), ALPHAS, scoring=scoring)
+    with pytest.raises(ValueError, match=message):
+        search.fit(X, y if target else None)
+
+
 def test_classes_are_required():
     with pytest.raises(ValueError, match="requires classes"):
         PrequentialSearchLZO(SGDClassifier(), ALPHAS).partial_fit(*simulate(50))

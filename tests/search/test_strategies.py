@@ -207,6 +207,20 @@ def test_best_candidates_of_an_iteration_continue():
     np.testing.assert_array_equal(plain.cv_results_["mean_test_score"], scores[6:])
 
 
+@pytest.mark.parametrize("weight", [None, np.linspace(1, 2, 180)])
+def test_training_scores_of_halving_use_the_rows_that_were_fitted(weight):
+    """A full tree predicts these without error, and others not."""
+    grid = {"min_samples_leaf": [1, 60]}
+    search = HalvingGridSearchLZO(
+        DecisionTreeClassifier(), grid, factor=2, min_resources=40, return_train_score=True, **FEW
+    ).fit(X, y, sample_weight=weight)
+    table = search.cv_results_
+    is_full = table["param_min_samples_leaf"] == 1
+    assert (table["n_resources"][is_full] < 180).any()
+    assert (table["mean_train_score"][is_full] == 1.0).all()
+    assert (table["mean_train_score"][~is_full] < 1.0).all()
+
+
 def test_rows_of_iterations_are_stratified_and_nested():
     y = np.repeat([0, 1, 2], [60, 30, 10])
     X = np.random.default_rng(0).normal(size=(100, 3))

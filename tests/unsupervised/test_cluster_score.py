@@ -6,6 +6,7 @@ from sklearn.cluster import (
     DBSCAN,
     HDBSCAN,
     AgglomerativeClustering,
+    FeatureAgglomeration,
     KMeans,
     SpectralClustering,
 )
@@ -111,3 +112,17 @@ def test_pipelines_and_intervals():
     assert table["low_test_score"][2] < table["mean_test_score"][2] < table["high_test_score"][2]
     assert search.selection_.tied == (2,)
     assert search.n_splits_ == 10
+
+
+def test_missing_values():
+    """HDBSCAN accepts them, and labels the rows as noise."""
+    X = blobs(2)
+    X[:3, 0] = np.nan
+    search = GridSearchLZO(HDBSCAN(copy=True), {"min_cluster_size": [10, 20]}).fit(X)
+    assert search.best_score_ > 0.5
+
+
+def test_columns_and_distances_are_not_rows():
+    assert not ClusterScore().handles(FeatureAgglomeration())
+    assert not ClusterScore().handles(DBSCAN(metric="precomputed"))
+    assert not ClusterScore().handles(SpectralClustering(affinity="precomputed"))

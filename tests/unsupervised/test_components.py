@@ -45,10 +45,14 @@ def test_number_of_components(estimator):
 
 
 def test_factor_analysis():
-    """Factors are shrunk, so that one too many costs little."""
-    search = GridSearchLZO(FactorAnalysis(), {"n_components": range(1, 10)}).fit(simulate())
+    """Factors are shrunk, so that one too many costs little; folds are the default."""
+    grid = {"n_components": range(1, 10)}
+    search = GridSearchLZO(FactorAnalysis(), grid, scoring=ComponentScore()).fit(simulate())
     assert search.best_params_["n_components"] in (3, 4)
     assert search.cv_results_["rank_test_score"][:2].tolist() == [9, 8]
+    search = GridSearchLZO(FactorAnalysis(), grid).fit(simulate())
+    assert search.best_params_["n_components"] == 3
+    assert search.n_splits_ == 5
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

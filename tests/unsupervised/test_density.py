@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.mixture import BayesianGaussianMixture, GaussianMixture
+from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KernelDensity
 
 from leavezero import GridSearchLZO
@@ -14,8 +15,8 @@ X = np.vstack([_rng.normal(size=(40, 2)), _rng.normal(size=(30, 2)) + [4, 1]])
 
 
 def without_each_row(model, X):
-    """Return the log-density of each row by a model that was fitted to the other rows."""
-    fits = (clone(model).fit(np.delete(X, row, axis=0)) for row in range(len(X)))
+    """Return the log-density of each row by a model that was fitted to the rows that differ."""
+    fits = (clone(model).fit(X[(row != X).any(axis=1)]) for row in X)
     return np.array([fit.score_samples(X[[row]])[0] for row, fit in enumerate(fits)])
 
 
@@ -35,6 +36,32 @@ def test_kernel_density_is_exact(kernel, bandwidth):
     """Also where a row's own kernel is nearly all of its density."""
     model = KernelDensity(kernel=kernel, bandwidth=bandwidth).fit(X)
     np.testing.assert_allclose(DensityScore().values(model, X, 0), without_each_row(model, X))
+
+
+ROUNDED = np.round(X)
+
+
+@pytest.mark.parametrize("bandwidth", [0.02, 0.5])
+def test_copies_are_left_out_of_kernel_densities(bandwidth):
+    assert len(np.unique(ROUNDED, axis=0)) < len(X) / 2
+    model = KernelDensity(bandwidth=bandwidth).fit(ROUNDED)
+    found, expected = DensityScore().values(model, ROUNDED, 0), without_each_row(model, ROUNDED)
+    np.testing.assert_allclose(found, expected)
+
+
+def test_copies_do_not_select_the_smallest_bandwidth():
+    """Folds do, since most rows have a copy in another fold."""
+    grid = {"bandwidth": [1e-3, 0.5, 1.0]}
+    rows = np.tile(ROUNDED, (2, 1))
+    assert GridSearchLZO(KernelDensity(), grid).fit(rows).best_params_["bandwidth"] >= 0.5
+    assert GridSearchCV(KernelDensity(), grid).fit(rows).best_params_ == {"bandwidth": 1e-3}
+
+
+@pytest.mark.parametrize("covariance_type", ["full", "tied", "diag", "spherical"])
+def test_copies_are_left_out_of_mixtures(covariance_type):
+    model = GaussianMixture(covariance_type=covariance_type).fit(ROUNDED)
+    found, expected = DensityScore().values(model, ROUNDED, 0), without_each_row(model, ROUNDED)
+    np.testing.assert_allclose(found, expected, rtol=1e-4)
 
 
 def test_other_metrics():

@@ -6,6 +6,8 @@ from sklearn.covariance import EllipticEnvelope
 from sklearn.ensemble import IsolationForest
 from sklearn.metrics import roc_auc_score
 from sklearn.neighbors import LocalOutlierFactor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import OneClassSVM
 
 from leavezero import CandidateSearchLZO, GridSearchLZO
@@ -33,11 +35,24 @@ def simulate(seed=0):
 )
 def test_near_the_best_detector(estimator, grid):
     X, new, kind = simulate()
-    search = GridSearchLZO(estimator, grid).fit(X)
+    search = GridSearchLZO(estimator, grid, scoring=OutlierScore()).fit(X)
     fits = [estimator.set_params(**p).fit(X) for p in search.cv_results_["params"]]
     best = max(roc_auc_score(kind, fit.score_samples(new)) for fit in fits)
     assert roc_auc_score(kind, search.best_estimator_.score_samples(new)) > best - 0.03
     assert search.fit_counts_["candidate"] == len(fits)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "grid"),
+    [
+        (OneClassSVM(nu=0.1), {"gamma": [0.1, 1e4]}),
+        (LocalOutlierFactor(novelty=True), {"n_neighbors": [20, 2]}),
+    ],
+)
+def test_detectors_that_memorize_rows(estimator, grid):
+    """Training rows are scored without themselves."""
+    X = np.random.default_rng(0).normal(size=(150, 4))
+    assert GridSearchLZO(estimator, grid).fit(X).best_index_ == 0
 
 
 def test_detectors_of_several_types():
@@ -70,3 +85,13 @@ def test_scores_of_new_rows_are_required():
         ValueError, match=r"scores of new rows, got LocalOutlierFactor.*novelty=True"
     ):
         GridSearchLZO(LocalOutlierFactor(), {"n_neighbors": [5, 10]}).fit(X)
+
+
+@pytest.mark.parametrize(
+    "estimator", [IsolationForest(), make_pipeline(StandardScaler(), IsolationForest())]
+)
+def test_forests_have_no_default_score(estimator):
+    """The excess mass selects worse than the default parameters."""
+    X, _, _ = simulate()
+    with pytest.raises(TypeError, match=r"keep its default parameters, or use scoring"):
+        CandidateSearchLZO({"forest": estimator, "svm": OneClassSVM()}).fit(X)

@@ -6,13 +6,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from sklearn.cluster import KMeans
+from sklearn.cluster import DBSCAN, KMeans
 from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.mixture import GaussianMixture
 from sklearn.model_selection import KFold
 from sklearn.neighbors import KernelDensity
+from sklearn.neighbors.tests import test_kde
+from sklearn.svm import OneClassSVM
 
-from leavezero import GridSearchLZO, HalvingGridSearchLZO
+from leavezero import CandidateSearchLZO, GridSearchLZO, HalvingGridSearchLZO
 from leavezero.exceptions import AllCandidatesFailedError
 from leavezero.unsupervised import ClusterScore, UnsupervisedScore, find_score
 
@@ -41,11 +43,31 @@ def test_folds_on_request(options):
     assert search.fit_counts_["refit"] == 1
 
 
-def test_folds_for_sparse_rows_and_weights():
-    search = GridSearchLZO(TruncatedSVD(), {"n_components": [1, 2]}, scoring=lambda m, X: 0.0)
-    assert search.fit(sparse.csr_matrix(X)).n_splits_ == 5
+def test_folds_for_weights():
     search = GridSearchLZO(KMeans(random_state=0), {"n_clusters": [1, 2]})
     assert search.fit(X, sample_weight=np.ones(60)).n_splits_ == 5
+
+
+@pytest.mark.parametrize(
+    ("estimator", "grid"),
+    [
+        (KMeans(random_state=0), {"n_clusters": [1, 2]}),
+        (PCA(), {"n_components": [1, 2]}),
+        (OneClassSVM(), {"gamma": [0.1, 1.0]}),
+    ],
+)
+def test_containers(estimator, grid):
+    """Data frames, lists and sparse matrices have the scores of an array, without warnings."""
+    expected = GridSearchLZO(estimator, grid, random_state=0).fit(X).cv_results_["mean_test_score"]
+    for rows in (pd.DataFrame(X, columns=list("abc")), X.tolist(), sparse.csr_matrix(X)):
+        search = GridSearchLZO(estimator, grid, random_state=0).fit(rows)
+        np.testing.assert_allclose(search.cv_results_["mean_test_score"], expected)
+
+
+def test_sparse_rows_must_fit_into_memory():
+    rows = sparse.csr_matrix((20_000, 20_000))
+    with pytest.raises(ValueError, match="sparse X of at most 134,217,728 cells, got 20,000 rows"):
+        GridSearchLZO(TruncatedSVD(), {"n_components": [1, 2]}).fit(rows)
 
 
 def test_data_frames_and_seeds():
@@ -86,6 +108,26 @@ def test_bad_input(data, y, options, message):
         GridSearchLZO(KMeans(), {"n_clusters": [1, 2]}, **options).fit(data, y)
 
 
+@pytest.mark.parametrize(
+    ("search", "weights"),
+    [
+        (CandidateSearchLZO({"a": DBSCAN(), "b": PCA()}), {}),
+        (GridSearchLZO(DBSCAN(), {"eps": [0.5, 1.0]}), {"sample_weight": np.ones(60)}),
+        (GridSearchLZO(DBSCAN(), {"eps": [0.5, 1.0]}, return_train_score=True), {}),
+    ],
+    ids=["two types", "weights", "training scores"],
+)
+def test_folds_require_a_score(search, weights):
+    with pytest.raises(ValueError, match=r"requires scoring for DBSCAN.* has no method score"):
+        search.fit(X, **weights)
+
+
+def test_scores_of_other_types():
+    search = GridSearchLZO(PCA(), GRID, scoring=ClusterScore())
+    with pytest.raises(ValueError, match=r"requires estimators of another type, got PCA"):
+        search.fit(X)
+
+
 class Fails(UnsupervisedScore):
     """A score that cannot be computed."""
 
@@ -104,3 +146,9 @@ def test_scores_that_fail():
         search.fit(X)
     with pytest.raises(ValueError, match="no such score"):
         search.set_params(error_score="raise").fit(X)
+
+
+def test_kernel_densities_in_the_tests_of_scikit_learn(monkeypatch):
+    """A search over pipelines without y and without predict."""
+    monkeypatch.setattr(test_kde, "GridSearchCV", GridSearchLZO)
+    test_kde.test_kde_pipeline_gridsearch()

@@ -29,6 +29,7 @@ from leavezero.exceptions import (
     AllCandidatesFailedError,
     CandidateFailedWarning,
     SmallClassWarning,
+    TimeBudgetError,
 )
 from leavezero.execution import summarize_checkpoint
 from leavezero.report import BASELINE
@@ -77,10 +78,11 @@ def fit_search(
     """Fit a search; errors that the user can correct become TableError."""
     try:
         search.fit(X, y, **({} if groups is None else {"groups": groups}))
+    except TimeBudgetError as error:
+        reason = "Use a longer --time-budget, or fast models in --models."
+        raise TableError(f"No candidate has a score. {reason}") from error
     except AllCandidatesFailedError as error:
         reason = f"First error: {str(error).strip().splitlines()[-1]}"
-        if "within time_budget" in str(error):
-            reason = "Use a longer --time-budget, or fast models in --models."
         raise TableError(f"No candidate has a score. {reason}") from error
     except (ValueError, OSError) as error:  # unsuitable augmenter, checkpoint or folder
         raise TableError(str(error)) from error

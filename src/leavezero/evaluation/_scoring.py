@@ -231,6 +231,8 @@ class CachedPredictions:
         return self.computed[method]
 
     def _expanded(self, method: str, values: AnyArray) -> AnyArray:
+        if method == "predict" and np.ndim(values) == 2 and values.shape[1] == 1:
+            return values[:, 0]  # of a model fitted to a y of shape (n, 1)
         if method != "predict_proba" or self.classes is None:
             return values
         trained = getattr(self.model, "classes_", self.classes)
@@ -432,8 +434,9 @@ def mean_scores(scores: Iterable[Mapping[str, MetricScores]], name: str) -> Floa
 
 def common_metric(run: "Run", results: "Sequence[CandidateResult]", name: str) -> Metric:
     """Return the metric; where estimators have different defaults, one with a known best score."""
-    metrics = [metric_for(r.trial.candidate.estimator, run.metric(name)) for r in results]
-    return min({metric.name: metric for metric in metrics}.values(), key=attrgetter("highest"))
+    candidates = {r.trial.candidate.estimator_name: r.trial.candidate for r in results}
+    metrics = [metric_for(one.estimator, run.metric(name)) for one in candidates.values()]
+    return min(metrics, key=attrgetter("highest"))
 
 
 def rounded(score: float) -> float:

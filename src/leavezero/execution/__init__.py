@@ -6,6 +6,7 @@ from leavezero.execution._checkpoint import (
     summarize_checkpoint,
 )
 from leavezero.execution._digests import data_seed, digest
+from leavezero.execution._interrupts import allowed_interrupts, deferred_interrupts
 from leavezero.execution._process_pool import reused_workers
 from leavezero.execution._resource_limits import Limits, TaskEnded, resolve_limits
 from leavezero.execution._run_tasks import run_tasks
@@ -15,7 +16,9 @@ __all__ = [
     "Limits",
     "OpenCheckpoint",
     "TaskEnded",
+    "allowed_interrupts",
     "data_seed",
+    "deferred_interrupts",
     "digest",
     "resolve_limits",
     "reused_workers",

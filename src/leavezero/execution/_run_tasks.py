@@ -4,7 +4,7 @@ import logging
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from itertools import islice
 from typing import Any
 
@@ -12,6 +12,7 @@ from joblib import effective_n_jobs
 from joblib.parallel import get_active_backend
 from sklearn.utils.parallel import Parallel, delayed
 
+from leavezero.execution._interrupts import allowed_interrupts
 from leavezero.execution._process_pool import run_in_processes
 from leavezero.execution._resource_limits import Limits
 
@@ -45,7 +46,8 @@ def run_tasks(
     spent. ``limits.timeout`` is multiplied by the ``timeout_factor`` of a task.
     """
     if limits is None or not limits.any:
-        return _run_with_joblib(function, shared, list(tasks), n_jobs, 1 if one_by_one else "auto")
+        batch_size = 1 if one_by_one else "auto"
+        return _interruptible(_run_with_joblib(function, shared, list(tasks), n_jobs, batch_size))
     backend = type(get_active_backend()[0]).__name__
     if backend not in LOCAL:
         raise ValueError(
@@ -53,7 +55,20 @@ def run_tasks(
             f"active backend is {backend}. Set them to None, or do not use that backend."
         )
     n_workers = effective_n_jobs(n_jobs)
-    return run_in_processes(function, shared, tasks, n_workers, limits, timeout_factor)
+    return _interruptible(
+        run_in_processes(function, shared, tasks, n_workers, limits, timeout_factor)
+    )
+
+
+def _interruptible(results: Iterator[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
+    """Yield results; Ctrl-C takes effect while the next is computed, not while it is processed."""
+    with closing(results):  # type: ignore[type-var]  # an iterator that is a generator
+        while True:
+            with allowed_interrupts():
+                found = next(results, None)
+            if found is None:
+                return
+            yield found
 
 
 def _run_with_joblib(

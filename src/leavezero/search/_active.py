@@ -58,6 +58,11 @@ class ActiveQuery:
                 f"add_labels requires one label per row, got {len(labels)} labels for "
                 f"{len(rows)} rows."
             )
+        n_rows = self.predictions.shape[1]
+        if not all(0 <= row < n_rows for row in rows):
+            raise ValueError(
+                f"add_labels requires rows of the pool, 0 to {n_rows - 1}, got {rows}."
+            )
         added = {int(row): label for row, label in zip(rows, labels, strict=True)}
         return replace(self, labels={**self.labels, **added})
 

@@ -57,14 +57,18 @@ from leavezero.execution import (
     Checkpoint,
     Limits,
     OpenCheckpoint,
+    allowed_interrupts,
     data_seed,
+    deferred_interrupts,
     resolve_limits,
     reused_workers,
 )
+from leavezero.leave_one_out import find_leave_one_out
 from leavezero.search._messages import (
     Progress,
     check_checkpoint,
     check_index,
+    check_own_score,
     check_parameters,
     check_refit,
     check_tables,
@@ -73,6 +77,7 @@ from leavezero.search._messages import (
     failures,
     has_numbers_or_steps,
     is_count,
+    is_from_sklearn,
     is_regression,
     log,
     no_validation_set_reason,
@@ -107,6 +112,7 @@ except ImportError:
 
 
 KEPT_CELLS = 2**27  # per-row scores kept for statistics: half a gibibyte in single precision
+FIT_SHARE = 0.6  # of the time budget, if folds are used: without fold scores some types have none
 COMPARED_ROWS = 5_000  # validation rows by which models are compared
 
 
@@ -253,7 +259,7 @@ class BaseSearchLZO(CallbackSupportMixin, BestEstimatorMixin, ReportMixin):
         classifiers and R2 for regressors.
     refit : bool, str or callable, default=True
         With several metrics the name of the one that selects the best candidate, or a callable
-        that takes ``cv_results_`` and returns a row. False keeps no estimator. Nothing is refitted.
+        that takes ``cv_results_`` and returns a row. False keeps no estimator.
     select : "best", "one_se", "vote" or rule, default="best"
         The selection rule: the highest score; the simplest candidate within one standard error of
         it (see :class:`OneStandardError`); or the candidate that is best in most replicates.
@@ -261,8 +267,9 @@ class BaseSearchLZO(CallbackSupportMixin, BestEstimatorMixin, ReportMixin):
         How many candidates are cross-validated in addition, so that the bias of validation scores
         is known for them. "auto" cross-validates a few candidates of model types without
         leave-one-out scores (trees, boosting, neural networks): at least two per type, at most 25
-        fits per type, and from ten candidates on at most as many fits as there are candidates;
-        none with ``loo=False``. An int cross-validates that many of the best candidates, 0 none.
+        fits per type, and from ten candidates on at most as many fits as there are candidates, with
+        5,000 or more rows half as many; none with ``loo=False``. An int cross-validates that many
+        of the best candidates, 0 none.
     cv : int, splitter or iterable, default=5
         The folds of ``cv_finalists``, as in ``GridSearchCV``; those of an int are shuffled, and
         with "auto" only some are used: as many as have 1,000 test rows together, and so few that
@@ -407,7 +414,7 @@ class BaseSearchLZO(CallbackSupportMixin, BestEstimatorMixin, ReportMixin):
         request = self._prepare(X, y, params)
         run = self._sample_validation_set(request)
         progress = Progress(self, X, y, params, request.strategy.n_trials)
-        with ExitStack() as resources:
+        with deferred_interrupts(), ExitStack() as resources:
             if request.limits is not None:
                 limits = resources.enter_context(reused_workers(request.limits))
                 request = replace(request, limits=limits)
@@ -418,7 +425,7 @@ class BaseSearchLZO(CallbackSupportMixin, BestEstimatorMixin, ReportMixin):
                 request.strategy,
                 models,
                 n_jobs=self.n_jobs,
-                limits=request.limits,
+                limits=self._fit_limits(request),
                 checkpoint=checkpoint,
                 on_start=progress.on_start,
                 on_result=progress.on_result,
@@ -478,8 +485,10 @@ class BaseSearchLZO(CallbackSupportMixin, BestEstimatorMixin, ReportMixin):
         check_values(X, values, configured(), owner)
         if semi_supervised:
             target = read_target(configured(), values, owner)
-        # A column of shape (n, 1) is passed on as one of shape (n,).
-        y_fit = y if y is None or np.asarray(y).ndim == values.ndim else values
+        # scikit-learn's estimators would flatten a y of shape (n, 1); others, such as networks, may
+        # require it.
+        are_known = all(is_from_sklearn(final_estimator(e)) for e in estimators.values())
+        y_fit = values if are_known and y is not None and np.ndim(y) != values.ndim else y
         if target.with_own_marker is not None:
             y_fit = target.with_own_marker
         if y is not None and scoring.unsupervised is not None:
@@ -487,8 +496,8 @@ class BaseSearchLZO(CallbackSupportMixin, BestEstimatorMixin, ReportMixin):
                 f"scoring={type(scoring.unsupervised).__name__}() of {owner} is a score without a "
                 "target and requires y=None, got a y."
             )
-        if y is None and not params:
-            scoring = self._unsupervised_scoring(scoring, list(configured()), X)
+        if y is None:
+            scoring = self._unsupervised_scoring(scoring, list(configured()), X, bool(params))
         self.scorer_ = scoring.scorers
         request = _Request(
             X,
@@ -510,19 +519,24 @@ class BaseSearchLZO(CallbackSupportMixin, BestEstimatorMixin, ReportMixin):
             return replace(request, fold_plan=self._fold_plan(request))
         folds = self._make_folds(request)
         if y is not None:
+            number = "fold" if len(folds) == 1 else f"{len(folds)} folds"
             warn_caller(
-                f"{owner} scores every candidate by the {len(folds)} folds of cv, as GridSearchCV "
-                f"does, because {folds_reason}."
+                f"{owner} scores every candidate by the {number} of cv, as GridSearchCV does, "
+                f"because {folds_reason}."
             )
         return replace(request, folds=folds)
 
-    def _unsupervised_scoring(self, scoring: Scoring, estimators: list[Any], X: Table) -> Scoring:
+    def _unsupervised_scoring(
+        self, scoring: Scoring, estimators: list[Any], X: Table, has_metadata: bool
+    ) -> Scoring:
         """Return the scoring that needs neither a target nor folds, if the candidates have one."""
         score = scoring.unsupervised
         if self.scoring is None and has_numbers_or_steps(X, estimators):
-            wants_folds = not is_count(self.cv) or self.cv_finalists != "auto"
+            wants_folds = has_metadata or not is_count(self.cv) or self.cv_finalists != "auto"
             wants_folds = wants_folds or self.return_train_score
             score = None if wants_folds else find_score(estimators)
+        if score is None and self.scoring is None:
+            check_own_score(self, estimators)
         if score is None:
             return scoring
         score.check([final_estimator(e) for e in estimators], X, type(self).__name__)
@@ -540,6 +554,16 @@ class BaseSearchLZO(CallbackSupportMixin, BestEstimatorMixin, ReportMixin):
         if self.loo == "auto" and hasattr(self.augmenter, "fixed_rows"):
             return "the validation set was given"
         return None
+
+    def _fit_limits(self, request: _Request) -> Limits | None:
+        """Return the limits of fits to all rows; folds have the rest of the time budget."""
+        plan, limits = request.fold_plan, request.limits
+        if limits is None or plan is None:
+            return limits
+        finals = [final_estimator(one) for one in self._estimators().values()]
+        if plan.n_candidates is None and all(map(find_leave_one_out, finals)):
+            return limits  # without folds
+        return replace(limits, share=FIT_SHARE)
 
     def _make_folds(self, request: _Request) -> list[Fold]:
         target, estimator = request.target, self._representative()
@@ -704,11 +728,7 @@ class BaseSearchLZO(CallbackSupportMixin, BestEstimatorMixin, ReportMixin):
             results, n_cv_fits, interrupt = self._cross_validate(
                 request, run, evaluation, checkpoint
             )
-        try:
-            selected = select(run, results, request.rule, request.root)
-        except KeyboardInterrupt as caught:  # it takes a moment, and only a second one ends it
-            interrupt = caught
-            selected = select(run, results, request.rule, request.root)
+        selected = select(run, results, request.rule, request.root)
         self._state = FittedState(run, selected, request.params.groups, request.root)
         self.cv_results_ = selected.table
         self.failures_ = failures(results)
@@ -785,7 +805,8 @@ class BaseSearchLZO(CallbackSupportMixin, BestEstimatorMixin, ReportMixin):
             self.best_estimator_ = stored[0]
         else:  # only its predictions were computed, or its scores are from a checkpoint
             started = time.perf_counter()
-            self.best_estimator_ = fit_candidate(run, trial.candidate, trial.training_rows)
+            with allowed_interrupts():
+                self.best_estimator_ = fit_candidate(run, trial.candidate, trial.training_rows)
             self.refit_time_ = time.perf_counter() - started
             self.fit_counts_ = self.fit_counts_ | {"refit": 1}
         if hasattr(self.best_estimator_, "feature_names_in_"):

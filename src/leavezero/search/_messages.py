@@ -12,7 +12,7 @@ import numpy as np
 import sklearn
 from scipy import sparse
 from sklearn import model_selection
-from sklearn.base import is_classifier, is_regressor
+from sklearn.base import is_classifier, is_outlier_detector, is_regressor
 from sklearn.pipeline import Pipeline
 from sklearn.utils import assert_all_finite, check_array, get_tags
 from sklearn.utils.multiclass import check_classification_targets
@@ -22,8 +22,12 @@ from leavezero._tables import count_rows, has_columns, plain
 from leavezero._typing import AnyArray, Table
 from leavezero._warnings import warn_caller
 from leavezero.augment import FixedValidationSet
-from leavezero.evaluation import CandidateResult, Run, Trial, is_pairwise
-from leavezero.exceptions import AllCandidatesFailedError, CandidateFailedWarning
+from leavezero.evaluation import CandidateResult, Run, Trial, final_estimator, is_pairwise
+from leavezero.exceptions import (
+    AllCandidatesFailedError,
+    CandidateFailedWarning,
+    TimeBudgetError,
+)
 from leavezero.execution import Checkpoint
 from leavezero.search._routing import RoutedParams
 from leavezero.unsupervised import UnsupervisedScore, find_score
@@ -63,9 +67,13 @@ def check_parameters(search: Any, estimator: Any) -> None:
     methods = ("fit",) if search.scoring is not None else ("fit", "score")
     missing = [name for name in methods if not hasattr(estimator, name)]
     if missing and (missing != ["score"] or find_score([estimator]) is None):
+        hint = ""
+        if missing == ["score"] and is_outlier_detector(estimator):
+            hint = " No default score selects it reliably: keep its default parameters, or use "
+            hint += "scoring=leavezero.unsupervised.OutlierScore()."
         raise TypeError(
             f"estimator of {type(search).__name__} must have the method fit and, if no scoring is "
-            f"specified, the method score; {estimator!r} has no {' and no '.join(missing)}."
+            f"specified, the method score; {estimator!r} has no {' and no '.join(missing)}.{hint}"
         )
     error_score, n_jobs, finalists = search.error_score, search.n_jobs, search.cv_finalists
     is_error_score = isinstance(error_score, Real) or error_score == "raise"
@@ -153,13 +161,24 @@ def no_validation_set_reason(
 
 
 def has_numbers_or_steps(X: Table, estimators: Sequence[Any]) -> bool:
-    """Return whether X is a dense table of numbers, or pipelines may make one of it."""
+    """Return whether X is a table of numbers, or pipelines may make one of it."""
     if all(isinstance(estimator, Pipeline) for estimator in estimators):
         return has_columns(X)
-    if sparse.issparse(X) or any(map(is_pairwise, estimators)):
+    if any(map(is_pairwise, estimators)):
         return False
-    dtypes = X.dtypes if hasattr(X, "dtypes") else [np.asarray(X).dtype]
+    dtypes = X.dtypes if hasattr(X, "dtypes") else [getattr(X, "dtype", np.asarray(X).dtype)]
     return has_columns(X) and all(getattr(dtype, "kind", "O") in "fiub" for dtype in dtypes)
+
+
+def check_own_score(search: Any, estimators: Sequence[Any]) -> None:
+    """Raise if candidates without a default score cannot be scored in folds either."""
+    for estimator in estimators:
+        if not hasattr(estimator, "score"):
+            raise ValueError(
+                f"{type(search).__name__} requires scoring for {estimator!r}: it has no method "
+                "score, and there is no default score from one fit for these candidates, data and "
+                "options."
+            )
 
 
 def not_exchangeable_reason(search: Any, params: RoutedParams) -> str | None:
@@ -254,8 +273,13 @@ def _has_tags(estimator: Any) -> bool:
     params = estimator.get_params()
     parts = [estimator, *(value for value in params.values() if hasattr(value, "get_params"))]
     is_composed = any(hasattr(part, "steps") or hasattr(part, "transformers") for part in parts)
-    is_own = all(type(part).__module__.startswith("sklearn.") for part in parts)
+    is_own = all(map(is_from_sklearn, parts))
     return is_own and not is_composed and "categorical_features" not in params
+
+
+def is_from_sklearn(estimator: Any) -> bool:
+    """Return whether the class of an estimator is scikit-learn's own."""
+    return type(estimator).__module__.startswith("sklearn.")
 
 
 def check_target(
@@ -302,7 +326,7 @@ def check_target(
         return target
     with _naming("y", owner):
         if target.ndim != 2 or target.shape[1] == 1:
-            target = column_or_1d(target, warn=True)
+            target = column_or_1d(target, warn=is_from_sklearn(final_estimator(estimator)))
         if semi_supervised and target.ndim == 1 and not is_regressor(estimator):
             return target
         assert_all_finite(target, input_name="y")
@@ -488,7 +512,7 @@ def _raise_if_all_failed(
 ) -> None:
     started = [result for result in results if result.was_started]
     if len(errors) == len(started) < len(results) or not results:
-        raise AllCandidatesFailedError(
+        raise TimeBudgetError(
             f"No candidate of {owner} was finished within time_budget: {len(errors)} failed, "
             f"{len(results) - len(started)} were not started."
             f"{chr(10).join(['', *errors[:1]])}"

@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import ParameterGrid
+from sklearn.utils import get_tags
 
 from leavezero._random import integer_seed, seed_sequence, with_seed
 from leavezero._tables import count_rows, take_rows
@@ -100,8 +101,9 @@ class PrequentialSearchLZO(BestEstimatorMixin):
         check_parameter(self, "batch_size", is_count(self.batch_size), "a positive int")
         if hasattr(self, "_models"):
             del self._models
-        classes = np.unique(np.asarray(y)) if is_classifier(self.estimator) else None
-        for start in range(0, count_rows(X), self.batch_size):
+        has_classes = is_classifier(self.estimator) and y is not None
+        classes = np.unique(np.asarray(y)) if has_classes else None
+        for start in range(0, max(count_rows(X), 1), self.batch_size):
             rows = slice(start, start + self.batch_size)
             self.partial_fit(take_rows(X, rows), None if y is None else take_rows(y, rows), classes)
         return self
@@ -113,6 +115,10 @@ class PrequentialSearchLZO(BestEstimatorMixin):
 
         Classifiers need ``classes``, all labels of the stream, with the first batch.
         """
+        if count_rows(X) == 0:
+            raise ValueError("PrequentialSearchLZO requires at least 1 row per batch, got 0.")
+        if y is None and get_tags(self.estimator).target_tags.required:
+            raise ValueError(f"PrequentialSearchLZO requires y for {self.estimator!r}, got None.")
         target = () if y is None else (y,)
         is_first = not hasattr(self, "_models")
         if is_first:
@@ -134,6 +140,8 @@ class PrequentialSearchLZO(BestEstimatorMixin):
                 f"{self.estimator!r}."
             )
         check_parameter(self, "fading", 0 < self.fading <= 1, "in (0, 1]")
+        is_single = self.scoring is None or isinstance(self.scoring, str) or callable(self.scoring)
+        check_parameter(self, "scoring", is_single, "None, the name of one metric or a callable")
         is_alpha = self.alpha is None or 0 < self.alpha < 1
         check_parameter(self, "alpha", is_alpha, "None or in (0, 1)")
         if is_classifier(self.estimator) and classes is None:
@@ -162,6 +170,10 @@ class PrequentialSearchLZO(BestEstimatorMixin):
         for row, model in self._models.items():
             scores[row] = self.scorer_(model, X, y)
         known = np.isfinite(scores)
+        if not known.any():
+            raise ValueError(
+                "PrequentialSearchLZO requires finite scores of a batch, got only NaN."
+            )
         size = count_rows(X)
         self._own.append(float(scores[self.best_index_]))
         self._faded *= self.fading

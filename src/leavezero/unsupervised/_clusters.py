@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import is_clusterer
-from sklearn.cluster import DBSCAN, HDBSCAN, OPTICS, SpectralClustering
+from sklearn.cluster import DBSCAN, HDBSCAN, OPTICS, FeatureAgglomeration, SpectralClustering
 from sklearn.mixture import BayesianGaussianMixture, GaussianMixture
 from sklearn.neighbors import NearestNeighbors
 
@@ -60,13 +60,18 @@ class ClusterScore(UnsupervisedScore):
     min_rows: ClassVar[int] = 2 * N_GROUPS
 
     def handles(self, estimator: Any) -> bool:
-        """Return True for clusterers, and for mixtures, whose components are clusters."""
+        """Return True for clusterers of rows, and for mixtures, whose components are clusters."""
+        inputs = (getattr(estimator, name, None) for name in ("metric", "affinity"))
+        if "precomputed" in inputs or isinstance(estimator, FeatureAgglomeration):
+            return False
         mixtures = (GaussianMixture, BayesianGaussianMixture)
         return is_clusterer(estimator) or isinstance(estimator, mixtures)
 
     def score(self, model: Any, X: Floats, rng: np.random.Generator) -> Floats:
         """Return the pseudo-values of the score."""
         labels = model.labels_ if hasattr(model, "labels_") else model.predict(X)
+        is_known = np.isfinite(X).all(axis=1)  # HDBSCAN accepts missing values
+        X, labels = X[is_known], labels[is_known]
         if len(X) > MAX_ROWS:
             rows = rng.choice(len(X), size=MAX_ROWS, replace=False)
             X, labels = X[rows], labels[rows]

@@ -28,7 +28,8 @@ class ComponentScore(UnsupervisedScore):
     among the loadings (Josse and Husson 2012). The product is the share of the cell itself in its
     reconstruction, up to the rotation of the components. In the mean-centered models, the mean has
     a share of ``1 / n``. A cell that determines its own reconstruction, as all do with as many
-    components as columns, is predicted by the mean.
+    components as columns, is predicted by the mean. For ``FactorAnalysis``, folds of its own
+    likelihood select better, and are the default; pass this score as ``scoring`` to use it.
 
     Examples
     --------
@@ -44,6 +45,7 @@ class ComponentScore(UnsupervisedScore):
 
     name: ClassVar[str] = "leave-one-cell-out reconstruction error"
     per_row: ClassVar[bool] = True
+    only_on_request: ClassVar[tuple[type, ...]] = (FactorAnalysis,)
 
     def handles(self, estimator: Any) -> bool:
         """Return True for factor models with scores and loadings."""

@@ -30,12 +30,12 @@ class DensityScore(UnsupervisedScore):
     """Leave-one-out log-likelihood of `KernelDensity` and Gaussian mixtures.
 
     For each row, the logarithm of the density that the other rows give it; the score is the mean.
+    Copies of a row are left out with it, since they would favor the smallest bandwidth.
 
     Notes
     -----
-    It is exact for `KernelDensity`: a row's own kernel is subtracted. The bandwidth is kept, also
-    if it is computed from the data. A row that occurs twice has its copy left among the others, so
-    that duplicates favor small bandwidths. Of a Gaussian mixture, the row is taken out of the
+    It is exact for `KernelDensity`: the row's own kernel is subtracted. The bandwidth is kept, also
+    if it is computed from the data. Of a Gaussian mixture, the row is taken out of the
     weights, means and covariances of all components by its responsibilities, as one M step without
     the row does; sums of responsibilities are replaced by sums of their squares, since those of the
     other rows would change as well.
@@ -62,33 +62,34 @@ class DensityScore(UnsupervisedScore):
 
     def score(self, model: Any, X: Floats, rng: np.random.Generator) -> Floats:
         """Return the leave-one-out log-density of each row."""
+        _, kind, counts = np.unique(X, axis=0, return_inverse=True, return_counts=True)
+        kind = kind.ravel()  # NumPy 2.0 returns a column
         if isinstance(model, KernelDensity):
-            return _kernel_log_densities(model, X)
-        return _mixture_log_densities(model, X)
+            return _kernel_log_densities(model, X, kind, counts[kind])
+        return _mixture_log_densities(model, X, counts[kind])
 
 
-def _kernel_log_densities(model: KernelDensity, X: Floats) -> Floats:
-    """Return ``log((n f(x) - K(0)) / (n - 1))``, with K the kernel of one row."""
+def _kernel_log_densities(model: KernelDensity, X: Floats, kind: Ints, copies: Ints) -> Floats:
+    """Return ``log((n f(x) - c K(0)) / (n - c))``: c copies of a row, each with the kernel K."""
     kernel = clone(model).set_params(bandwidth=model.bandwidth_).fit(np.zeros((1, X.shape[1])))
     own = kernel.score_samples(np.zeros((1, X.shape[1])))[0]
     # Both terms relative to the kernel's largest value.
-    others = len(X) * np.exp(model.score_samples(X) - own) - 1
+    others = len(X) * np.exp(model.score_samples(X) - own) - copies
     values = own + np.log(np.maximum(others, CANCELLATION))
-    rows = np.flatnonzero(others < CANCELLATION)
+    rows = np.flatnonzero(others < CANCELLATION * copies)
     if len(rows):
-        values[rows] = own + _sums_of_kernels(model, X, rows)
-    return values - np.log(len(X) - 1)
+        values[rows] = own + _sums_of_kernels(model, X, rows, kind)
+    return values - np.log(len(X) - copies)
 
 
-def _sums_of_kernels(model: KernelDensity, X: Floats, rows: Ints) -> Floats:
+def _sums_of_kernels(model: KernelDensity, X: Floats, rows: Ints, kind: Ints) -> Floats:
     """Return the logarithm of the sum of the other rows' kernels at some rows, one by one."""
     options = {} if model.metric_params is None else model.metric_params
 
     def sums(distances: Floats, start: int) -> Floats:
         with np.errstate(divide="ignore"):
             terms = KERNELS[model.kernel](distances / model.bandwidth_)
-        size = len(distances)
-        terms[np.arange(size), rows[start : start + size]] = -np.inf
+        terms[kind[rows[start : start + len(distances)], None] == kind] = -np.inf
         return logsumexp(terms, axis=1)
 
     chunks = pairwise_distances_chunked(
@@ -97,15 +98,16 @@ def _sums_of_kernels(model: KernelDensity, X: Floats, rows: Ints) -> Floats:
     return np.concatenate(list(chunks))
 
 
-def _mixture_log_densities(model: Any, X: Floats) -> Floats:
-    """Return the log-density of each row by the model, minus the row's own share in it."""
+def _mixture_log_densities(model: Any, X: Floats, copies: Ints) -> Floats:
+    """Return the log-density of each row by the model, minus the share of its copies in it."""
     shares = model.predict_proba(X)
     sums = shares.sum(axis=0), np.maximum((shares**2).sum(axis=0), TINY)
     found = model.score_samples(X)
     size = max(1, BLOCK_CELLS // model.means_.size)
     for start in range(0, len(X), size):
         rows = slice(start, start + size)
-        for sign, removed in ((-1, np.zeros_like(shares[rows])), (1, shares[rows])):
+        taken = shares[rows] * copies[rows, None]
+        for sign, removed in ((-1, np.zeros_like(taken)), (1, taken)):
             found[rows] += sign * _gaussian_log_densities(model, X[rows], removed, len(X), *sums)
     return found
 
@@ -128,14 +130,14 @@ def _gaussian_log_densities(
     freedoms: Any = getattr(model, "degrees_of_freedom_", n_rows if is_tied else totals)
     freedoms = freedoms if is_tied else freedoms - rest
     offsets = X[:, None, :] - model.means_  # rows, components, columns
-    stretch = precisions / np.maximum(precisions - removed, TINY)
-    downdate = removed * stretch / freedoms
     left = removed.sum(axis=1, keepdims=True) if is_tied else removed
-    scale = freedoms / np.maximum(freedoms - left, TINY)
     without_row = {"full": _full, "tied": _tied}.get(model.covariance_type, _diagonal)
     weights = np.maximum(n_rows * model.weights_ - removed, 0)
     # A component of this row alone has no covariance without it, and no share in the density.
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        stretch = precisions / np.maximum(precisions - removed, TINY)
+        downdate = removed * stretch / freedoms
+        scale = freedoms / np.maximum(freedoms - left, TINY)
         log_det, squares = without_row(model.covariances_, offsets, downdate)
         log_det = log_det + n_columns * np.log(2 * np.pi * scale)
         terms = np.log(weights) - 0.5 * (log_det + stretch**2 / scale * squares)

@@ -5,6 +5,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import is_outlier_detector
+from sklearn.ensemble import IsolationForest
+from sklearn.neighbors import LocalOutlierFactor
+from sklearn.svm import OneClassSVM
 
 from leavezero._typing import Floats, Table
 from leavezero.unsupervised._unsupervised_score import N_GROUPS, UnsupervisedScore, jackknife
@@ -24,8 +27,11 @@ class OutlierScore(UnsupervisedScore):
     -----
     Volumes are estimated by 1,000 uniform rows in the range of each column, the same for all
     candidates, and are relative to that range. A level set without uniform rows counts as half of
-    one, which is the limit with many columns. The training rows themselves are the mass, so a
-    detector that memorizes them is not recognized.
+    one, which is the limit with many columns. The mass are the training rows, with leave-one-out
+    scores of ``LocalOutlierFactor`` (no row is its own neighbor) and ``OneClassSVM`` with an RBF
+    kernel (its own term is subtracted), since a detector that memorizes rows would have the
+    highest excess mass. For ``IsolationForest`` the score selects worse than its default
+    parameters, and is used only if it is passed as ``scoring``.
 
     Examples
     --------
@@ -41,6 +47,7 @@ class OutlierScore(UnsupervisedScore):
     name: ClassVar[str] = "excess mass"
     n_values: ClassVar[int] = N_GROUPS
     min_rows: ClassVar[int] = 2 * N_GROUPS
+    only_on_request: ClassVar[tuple[type, ...]] = (IsolationForest,)
 
     def handles(self, estimator: Any) -> bool:
         """Return True for outlier detectors."""
@@ -59,8 +66,18 @@ class OutlierScore(UnsupervisedScore):
     def score(self, model: Any, X: Floats, rng: np.random.Generator) -> Floats:
         """Return the pseudo-values of the mean excess mass."""
         uniform = rng.uniform(X.min(axis=0), X.max(axis=0), size=(N_UNIFORM, X.shape[1]))
-        own, volume = model.score_samples(X), model.score_samples(uniform)
+        own, volume = _left_out_scores(model, X), model.score_samples(uniform)
         return jackknife(lambda rows: _excess_mass(own[rows], volume), len(X), rng)
+
+
+def _left_out_scores(model: Any, X: Floats) -> Floats:
+    """Return the scores of training rows, without their own share in them where it is known."""
+    if isinstance(model, LocalOutlierFactor):
+        return model.negative_outlier_factor_
+    scores = model.score_samples(X)
+    if isinstance(model, OneClassSVM) and model.kernel == "rbf":  # k(x, x) = 1
+        scores[model.support_] -= model.dual_coef_[0]
+    return scores
 
 
 def _excess_mass(own: Floats, volume: Floats) -> float:

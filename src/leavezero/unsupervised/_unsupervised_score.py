@@ -1,5 +1,6 @@
 """Base class of scores without a target: computed from the model that was fitted to all rows."""
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
@@ -11,6 +12,7 @@ from sklearn.pipeline import Pipeline
 from leavezero._typing import Bools, Floats, Table
 
 N_GROUPS = 10  # of rows, for the grouped jackknife
+MAX_CELLS = 2**27  # of a sparse table, which is made dense: 1 GiB
 
 
 class UnsupervisedScore(ABC):
@@ -41,6 +43,7 @@ class UnsupervisedScore(ABC):
     per_row: ClassVar[bool] = False
     n_values: ClassVar[int] = 1
     min_rows: ClassVar[int] = 3
+    only_on_request: ClassVar[tuple[type, ...]] = ()  # not the default of these estimators
 
     @abstractmethod
     def handles(self, estimator: Any) -> bool:
@@ -50,15 +53,25 @@ class UnsupervisedScore(ABC):
     def score(self, model: Any, X: Floats, rng: np.random.Generator) -> Floats:
         """Return values whose mean is the score of a model that was fitted to X."""
 
+    def is_default_for(self, estimator: Any) -> bool:
+        """Return whether a search without scoring uses this score."""
+        return self.handles(estimator) and not isinstance(estimator, self.only_on_request)
+
     def check(self, estimators: Sequence[Any], X: Table, owner: str) -> None:
-        """Raise if the table has too few rows, or if all its rows are equal."""
-        n_rows = X.shape[0]
+        """Raise if an estimator has no such score, if rows are too few, or if all are equal."""
+        for estimator in estimators:
+            if not self.handles(estimator):
+                raise ValueError(
+                    f"The {self.name}, scoring of {owner}, requires estimators of another type, "
+                    f"got {estimator!r}."
+                )
+        rows = _dense(X)
+        n_rows = len(rows)
         if n_rows < self.min_rows:
             raise ValueError(
                 f"{owner} requires at least {self.min_rows} samples for the {self.name}, got "
                 f"{n_rows}."
             )
-        rows = X.toarray() if sparse.issparse(X) else np.asarray(X)
         if (rows == rows[:1]).all():
             raise ValueError(
                 f"{owner} requires rows that differ for the {self.name}, got {n_rows} equal rows."
@@ -71,8 +84,22 @@ class UnsupervisedScore(ABC):
         """
         if isinstance(model, Pipeline):
             X, model = model[:-1].transform(X), model[-1]
-        rows = X.toarray() if sparse.issparse(X) else X
-        return self.score(model, np.asarray(rows, dtype=np.float64), np.random.default_rng(seed))
+        rows = np.asarray(_dense(X), dtype=np.float64)
+        with warnings.catch_warnings():  # of models that were fitted to data frames
+            warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
+            return self.score(model, rows, np.random.default_rng(seed))
+
+
+def _dense(X: Table) -> Any:
+    """Return a table as an array; raise if a sparse one would take too much memory."""
+    if not sparse.issparse(X):
+        return np.asarray(X)
+    if np.prod(X.shape) > MAX_CELLS:
+        raise ValueError(
+            f"Scores without a target require a sparse X of at most {MAX_CELLS:,} cells, got "
+            f"{X.shape[0]:,} rows and {X.shape[1]:,} columns. Pass scoring, or fewer rows."
+        )
+    return X.toarray()
 
 
 def jackknife(statistic: Callable[[Bools], float], n_rows: int, rng: np.random.Generator) -> Floats:

@@ -21,7 +21,7 @@ SCORES: tuple[UnsupervisedScore, ...] = (
 
 
 def find_score(estimators: Iterable[Any]) -> UnsupervisedScore | None:
-    """Return the first score that all estimators have, pipelines by their last step; or None.
+    """Return the default score of all estimators, pipelines by their last step; or None.
 
     Examples
     --------
@@ -35,4 +35,4 @@ def find_score(estimators: Iterable[Any]) -> UnsupervisedScore | None:
         while isinstance(estimator, Pipeline):
             estimator = estimator[-1]
         last.append(estimator)
-    return next((score for score in SCORES if all(map(score.handles, last))), None)
+    return next((score for score in SCORES if all(map(score.is_default_for, last))), None)
