@@ -169,7 +169,7 @@ def is_lost_worker(error: BaseException) -> bool:
 class _WaitingHandler:
     """A handler of SIGINT that calls another one: where interrupts are allowed, or at the second.
 
-    It knows by itself whether they are: no other part of a search has to be told.
+    The state is kept here, so that no other part of a search has to pass it on.
     """
 
     def __init__(self, handler: Any) -> None:
