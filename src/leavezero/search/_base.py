@@ -366,7 +366,7 @@ class BaseSearchLZO(CallbackSupportMixin, BestEstimatorMixin, ReportMixin):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """Show the common parameters in the signature and in the docstring of a subclass."""
         super().__init_subclass__(**kwargs)
-        constructor: Any = cls.__init__  # type: ignore[misc]
+        constructor: Any = cls.__init__
         signature = inspect.signature(constructor)
         *own, last = signature.parameters.values()
         if last.kind is last.VAR_KEYWORD:
