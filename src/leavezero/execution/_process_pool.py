@@ -261,12 +261,12 @@ class WorkerPool:
             yield from self._lose(worker)
         elif task is None or worker.begun is None:
             return
-        elif worker.seconds > task.timeout:
-            assert limits.timeout is not None
-            yield self._finish(worker, TaskEnded("timeout", limits.timeout, worker.seconds), True)
         elif limits.memory_limit is not None and self._memory(worker) > limits.memory_limit:
             ended = TaskEnded("memory_limit", limits.memory_limit, worker.seconds)
             yield self._finish(worker, ended, True)
+        elif worker.seconds > task.timeout:  # on a busy machine, both may be seen at once
+            assert limits.timeout is not None
+            yield self._finish(worker, TaskEnded("timeout", limits.timeout, worker.seconds), True)
 
     def _receive(self, worker: _Worker) -> Iterator[tuple[int, Any]]:
         """Read one message."""
