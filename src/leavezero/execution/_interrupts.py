@@ -8,9 +8,9 @@ from typing import Any
 
 
 class _WaitingHandler:
-    """A handler of SIGINT that calls another one: where interrupts are allowed, or at the second.
+    """A handler of SIGINT that calls another one where interrupts are allowed, or at the second.
 
-    It knows by itself whether they are: no other part of a search has to be told.
+    It stores whether they are, so that no function of a search needs an argument for it.
     """
 
     def __init__(self, handler: Any) -> None:
