@@ -153,6 +153,15 @@ def test_unreadable_files_are_explained(name, content, message, tmp_path):
         read(tmp_path)
 
 
+def test_long_header_and_line_separators_in_names(tmp_path):
+    """The header has more than a megabyte; U+2028 ends no line of a CSV file."""
+    names = [f"{'a' * 500}{number}" for number in range(2_500)] + ["b\u2028c"]
+    row = ",".join(["1"] * len(names))
+    path = tmp_path / "a.csv"
+    path.write_text(f"{','.join(names)}\n{row}\n{row}\n", encoding="utf-8")
+    assert list(read(path).columns) == names
+
+
 @pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zip"])
 def test_files_that_expand_without_bound_are_refused(suffix, tmp_path, monkeypatch):
     monkeypatch.setattr(_read_table, "SMALL_SIZE", 10_000)

@@ -78,8 +78,8 @@ def work(shared, task):
             time.sleep(0.001)
     if "exits" in name:
         os._exit(3)
-    if name == "crashes":
-        os.kill(os.getpid(), signal.SIGSEGV)
+    if name == "closes":  # all descriptors, so the connection, too
+        os.closerange(3, 1000)
     if name == "dies once" and not Path(folder, "died").exists():
         Path(folder, "died").touch()
         os.kill(os.getpid(), signal.SIGKILL)
@@ -115,6 +115,7 @@ FAULTS = [
     "child nested sleeps",
     "allocates",
     "child exits",
+    "closes",
     "dies once",
     "interrupts",
     "leaves",
@@ -149,6 +150,7 @@ def mixed(folder):
         ("child nested sleeps", "timeout", 1.5, "exceeded timeout=1.5 seconds"),
         ("allocates", "memory_limit", 10**8, "exceeded memory_limit=100000000 bytes"),
         ("child exits", "died", 3, "its process ended with exit code 3, twice"),
+        ("closes", "died", -signal.SIGKILL, "its process closed its connection, twice"),
         ("interrupts", "failed", 0, "KeyboardInterrupt"),
         ("leaves", "failed", 0, "SystemExit: 3"),
         ("locks", "failed", 0, "The result cannot be pickled"),

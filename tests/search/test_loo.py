@@ -107,6 +107,15 @@ def test_loo_scores_correct_a_memorizing_model():
     assert corrected.cv_results_["mean_test_score"][0] == pytest.approx(0.5, abs=0.1)
 
 
+def test_score_of_noise_with_more_columns_than_rows():
+    """The models separate their training rows, so that they have no leave-one-out score."""
+    grid = {"C": [0.01, 1.0]}
+    search = GridSearchLZO(LogisticRegression(), grid, random_state=0).fit(*noise(200, 1_000, 1))
+    assert (search.cv_results_["mean_validation_score"] > 0.9).any()
+    assert search.best_score_ < 0.65
+    assert any(check.level == "warning" for check in search.diagnose().checks)
+
+
 def test_candidates_without_loo_are_corrected_by_similar_ones():
     """A tree that predicts as 1-NN does gets the bias of 1-NN."""
     models = {

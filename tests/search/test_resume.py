@@ -375,6 +375,7 @@ def test_checkpoint_of_other_data_raises(path):
         ({"X": X + 1e-12}, "X,"),
         ({"y": y[::-1]}, "y,"),
         ({"weight": weight[::-1]}, "parameters of fit,"),
+        ({"weight": None}, "parameters of fit"),
         ({"groups": np.arange(len(y))}, "groups,"),
     ):
         with pytest.raises(ValueError, match=f"These differ: {name}"):
