@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from typing import Any, Self, TypedDict
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier, is_regressor
@@ -208,35 +208,10 @@ class BestEstimatorMixin(MetaEstimatorMixin, BaseEstimator):
         return tags
 
 
-class CommonParams(TypedDict, total=False):
-    """Types of the parameters that all searches have; :class:`GridSearchLZO` documents them."""
-
-    augmenter: Any
-    n_replicates: int
-    validation_size: float | str
-    loo: bool | str
-    scoring: Any
-    refit: Any
-    select: Any
-    cv_finalists: int | str
-    cv: Any
-    error_score: Any
-    return_train_score: bool
-    n_jobs: int | None
-    random_state: RandomState
-    verbose: int
-    checkpoint: Any
-    timeout: float | None
-    time_budget: float | None
-    memory_limit: int | str | None
-    pre_dispatch: Any
-
-
 class BaseSearchLZO(CallbackSupportMixin, BestEstimatorMixin, ReportMixin):
     """Base class of all searches; a subclass implements the strategy that proposes candidates.
 
-    A subclass whose constructor takes ``**common`` has the parameters below, and its docstring
-    their descriptions in the place of ``{common}``.
+    The descriptions of the parameters below replace ``{common}`` in the docstring of a subclass.
 
     Parameters
     ----------
@@ -364,19 +339,11 @@ class BaseSearchLZO(CallbackSupportMixin, BestEstimatorMixin, ReportMixin):
         self.pre_dispatch = pre_dispatch
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Show the common parameters in the signature and in the docstring of a subclass."""
+        """Describe the common parameters in the docstring of a subclass."""
         super().__init_subclass__(**kwargs)
-        constructor: Any = cls.__init__
-        signature = inspect.signature(constructor)
-        *own, last = signature.parameters.values()
-        if last.kind is last.VAR_KEYWORD:
-            known = signature.parameters  # such as one with another default
-            common = inspect.signature(BaseSearchLZO.__init__).parameters
-            added = [common[name] for name in common if name not in known]
-            constructor.__signature__ = signature.replace(parameters=[*own, *added])
-            described = inspect.cleandoc(BaseSearchLZO.__doc__ or "").partition("----------\n")[2]
-            described = described.partition("\n\nExamples")[0]
-            cls.__doc__ = inspect.cleandoc(cls.__doc__ or "").replace("{common}", described)
+        described = inspect.cleandoc(BaseSearchLZO.__doc__ or "").partition("----------\n")[2]
+        described = described.partition("\n\nExamples")[0]
+        cls.__doc__ = inspect.cleandoc(cls.__doc__ or "").replace("{common}", described)
 
     @abstractmethod
     def _strategy(
@@ -854,6 +821,11 @@ class BaseSearchLZO(CallbackSupportMixin, BestEstimatorMixin, ReportMixin):
             memo[id(self._state)] = self._state
         copied.__dict__.update({n: deepcopy(value, memo) for n, value in vars(self).items()})
         return copied
+
+
+def common_params(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the parameters that all searches have from the local variables of a constructor."""
+    return {name: values[name] for name in inspect.signature(BaseSearchLZO).parameters}
 
 
 def _training_replicates(estimator: Any, request: _Request) -> Replicates:

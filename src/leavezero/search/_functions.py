@@ -1,5 +1,6 @@
 """Functions that score one estimator, without a search."""
 
+import inspect
 from collections.abc import Sequence
 from typing import Any
 
@@ -8,7 +9,7 @@ import numpy as np
 from leavezero._typing import AnyArray, Floats, RandomState, Table
 from leavezero.augment import ValidationSet
 from leavezero.evaluation import predict_in_blocks
-from leavezero.search._base import CommonParams
+from leavezero.search._base import BaseSearchLZO
 from leavezero.search._grid import GridSearchLZO
 
 
@@ -262,7 +263,8 @@ def _fit_search(arguments: dict[str, Any], grid: Any, **options: Any) -> GridSea
 
     Those arguments that are parameters of searches are passed on.
     """
-    common = {name: arguments[name] for name in CommonParams.__annotations__ if name in arguments}
+    known = inspect.signature(BaseSearchLZO).parameters
+    common = {name: value for name, value in arguments.items() if name in known}
     search = GridSearchLZO(arguments["estimator"], grid, **common | options)
     return search.fit(arguments["X"], arguments["y"], **(arguments["params"] or {}))
 

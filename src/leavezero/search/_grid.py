@@ -2,17 +2,17 @@
 
 import warnings
 from collections.abc import Iterator, Mapping
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
 from sklearn.model_selection import ParameterGrid, ParameterSampler
 
 from leavezero._random import integer_seed
-from leavezero._typing import AnyArray
+from leavezero._typing import AnyArray, RandomState
 from leavezero._warnings import warn_caller
 from leavezero.evaluation import ESTIMATOR, CandidateFactory, SingleRound, Strategy
-from leavezero.search._base import BaseSearchLZO, CommonParams
+from leavezero.search._base import BaseSearchLZO, common_params
 from leavezero.search._messages import check_parameter, is_count
 
 NAME = "candidate"  # the parameter that holds an estimator's name in cv_results_
@@ -122,9 +122,28 @@ class GridSearchLZO(BaseSearchLZO):
         self,
         estimator: Any,
         param_grid: Any,
-        **common: Unpack[CommonParams],
+        *,
+        augmenter: Any = "auto",
+        n_replicates: int = 10,
+        validation_size: float | str = "auto",
+        loo: bool | str = "auto",
+        scoring: Any = None,
+        refit: Any = True,
+        select: Any = "best",
+        cv_finalists: int | str = "auto",
+        cv: Any = 5,
+        error_score: Any = float("nan"),
+        return_train_score: bool = False,
+        n_jobs: int | None = None,
+        random_state: RandomState = None,
+        verbose: int = 0,
+        checkpoint: Any = None,
+        timeout: float | None = None,
+        time_budget: float | None = None,
+        memory_limit: int | str | None = None,
+        pre_dispatch: Any = "2*n_jobs",
     ) -> None:
-        super().__init__(**common)
+        super().__init__(**common_params(locals()))
         self.estimator = estimator
         self.param_grid = param_grid
 
@@ -184,9 +203,27 @@ class RandomizedSearchLZO(BaseSearchLZO):
         param_distributions: Any,
         *,
         n_iter: int = 10,
-        **common: Unpack[CommonParams],
+        augmenter: Any = "auto",
+        n_replicates: int = 10,
+        validation_size: float | str = "auto",
+        loo: bool | str = "auto",
+        scoring: Any = None,
+        refit: Any = True,
+        select: Any = "best",
+        cv_finalists: int | str = "auto",
+        cv: Any = 5,
+        error_score: Any = float("nan"),
+        return_train_score: bool = False,
+        n_jobs: int | None = None,
+        random_state: RandomState = None,
+        verbose: int = 0,
+        checkpoint: Any = None,
+        timeout: float | None = None,
+        time_budget: float | None = None,
+        memory_limit: int | str | None = None,
+        pre_dispatch: Any = "2*n_jobs",
     ) -> None:
-        super().__init__(**common)
+        super().__init__(**common_params(locals()))
         self.estimator = estimator
         self.param_distributions = param_distributions
         self.n_iter = n_iter
@@ -263,9 +300,28 @@ class CandidateSearchLZO(BaseSearchLZO):
     def __init__(
         self,
         candidates: Any,
-        **common: Unpack[CommonParams],
+        *,
+        augmenter: Any = "auto",
+        n_replicates: int = 10,
+        validation_size: float | str = "auto",
+        loo: bool | str = "auto",
+        scoring: Any = None,
+        refit: Any = True,
+        select: Any = "best",
+        cv_finalists: int | str = "auto",
+        cv: Any = 5,
+        error_score: Any = float("nan"),
+        return_train_score: bool = False,
+        n_jobs: int | None = None,
+        random_state: RandomState = None,
+        verbose: int = 0,
+        checkpoint: Any = None,
+        timeout: float | None = None,
+        time_budget: float | None = None,
+        memory_limit: int | str | None = None,
+        pre_dispatch: Any = "2*n_jobs",
     ) -> None:
-        super().__init__(**common)
+        super().__init__(**common_params(locals()))
         self.candidates = candidates
 
     def _representative(self) -> Any:

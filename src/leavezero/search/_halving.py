@@ -2,16 +2,16 @@
 
 from collections.abc import Sequence
 from math import ceil, floor, log
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.model_selection import ParameterGrid
 
 from leavezero._random import stream
-from leavezero._typing import AnyArray, Ints
+from leavezero._typing import AnyArray, Ints, RandomState
 from leavezero.evaluation import Candidate, CandidateFactory, CandidateResult, Trial
-from leavezero.search._base import BaseSearchLZO, CommonParams
+from leavezero.search._base import BaseSearchLZO, common_params
 from leavezero.search._grid import sample_params
 from leavezero.search._messages import check_parameter, is_count
 
@@ -265,9 +265,27 @@ class HalvingGridSearchLZO(BaseHalvingLZO):
         max_resources: Any = "auto",
         min_resources: Any = "exhaust",
         aggressive_elimination: bool = False,
-        **common: Unpack[CommonParams],
+        augmenter: Any = "auto",
+        n_replicates: int = 10,
+        validation_size: float | str = "auto",
+        loo: bool | str = "auto",
+        scoring: Any = None,
+        refit: Any = True,
+        select: Any = "best",
+        cv_finalists: int | str = "auto",
+        cv: Any = 5,
+        error_score: Any = float("nan"),
+        return_train_score: bool = False,
+        n_jobs: int | None = None,
+        random_state: RandomState = None,
+        verbose: int = 0,
+        checkpoint: Any = None,
+        timeout: float | None = None,
+        time_budget: float | None = None,
+        memory_limit: int | str | None = None,
+        pre_dispatch: Any = "2*n_jobs",
     ) -> None:
-        super().__init__(**common)
+        super().__init__(**common_params(locals()))
         self.estimator = estimator
         self.param_grid = param_grid
         self.factor = factor
@@ -343,9 +361,27 @@ class HalvingRandomSearchLZO(BaseHalvingLZO):
         max_resources: Any = "auto",
         min_resources: Any = "smallest",
         aggressive_elimination: bool = False,
-        **common: Unpack[CommonParams],
+        augmenter: Any = "auto",
+        n_replicates: int = 10,
+        validation_size: float | str = "auto",
+        loo: bool | str = "auto",
+        scoring: Any = None,
+        refit: Any = True,
+        select: Any = "best",
+        cv_finalists: int | str = "auto",
+        cv: Any = 5,
+        error_score: Any = float("nan"),
+        return_train_score: bool = False,
+        n_jobs: int | None = None,
+        random_state: RandomState = None,
+        verbose: int = 0,
+        checkpoint: Any = None,
+        timeout: float | None = None,
+        time_budget: float | None = None,
+        memory_limit: int | str | None = None,
+        pre_dispatch: Any = "2*n_jobs",
     ) -> None:
-        super().__init__(**common)
+        super().__init__(**common_params(locals()))
         self.estimator = estimator
         self.param_distributions = param_distributions
         self.n_candidates = n_candidates

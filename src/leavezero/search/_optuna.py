@@ -1,14 +1,14 @@
 """Search with candidates proposed by Optuna."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 
 from leavezero._random import integer_seed
-from leavezero._typing import AnyArray, Params
+from leavezero._typing import AnyArray, Params, RandomState
 from leavezero.evaluation import Candidate, CandidateFactory, CandidateResult, Strategy, Trial
-from leavezero.search._base import BaseSearchLZO, CommonParams
+from leavezero.search._base import BaseSearchLZO, common_params
 from leavezero.search._messages import check_parameter, is_count
 
 
@@ -134,9 +134,27 @@ class OptunaSearchLZO(BaseSearchLZO):
         storage: Any = None,
         study_name: str | None = None,
         study: Any = None,
-        **common: Unpack[CommonParams],
+        augmenter: Any = "auto",
+        n_replicates: int = 10,
+        validation_size: float | str = "auto",
+        loo: bool | str = "auto",
+        scoring: Any = None,
+        refit: Any = True,
+        select: Any = "best",
+        cv_finalists: int | str = "auto",
+        cv: Any = 5,
+        error_score: Any = float("nan"),
+        return_train_score: bool = False,
+        n_jobs: int | None = None,
+        random_state: RandomState = None,
+        verbose: int = 0,
+        checkpoint: Any = None,
+        timeout: float | None = None,
+        time_budget: float | None = None,
+        memory_limit: int | str | None = None,
+        pre_dispatch: Any = "2*n_jobs",
     ) -> None:
-        super().__init__(**common)
+        super().__init__(**common_params(locals()))
         self.estimator = estimator
         self.param_distributions = param_distributions
         self.n_trials = n_trials
