@@ -90,7 +90,7 @@ if not TYPE_CHECKING:  # the command line starts without scikit-learn
         # others are looked up here too: skops tries names of SciPy in all imported modules
         for package in _PACKAGES if name in __all__ else ():
             module = import_module(f"leavezero.{package}")
-            if hasattr(module, name):  # private packages have no list of names
+            if hasattr(module, name):
                 return getattr(module, name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

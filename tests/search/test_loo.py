@@ -6,7 +6,7 @@ import pytest
 from joblib import parallel_config
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.datasets import load_iris, make_classification, make_regression
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import make_scorer, roc_auc_score
@@ -143,6 +143,16 @@ def test_regressors_of_integer_targets_are_compared_by_values(rng):
     y = (X[:, 0] + rng.normal(size=200) > 0).astype(float)
     table = GridSearchLZO(KNeighborsRegressor(), NEIGHBORS, random_state=0).fit(X, y).cv_results_
     assert np.ptp(table["mean_test_score"] - table["mean_validation_score"]) > 0.01
+
+
+@pytest.mark.parametrize("prefix", ["", "histgradientboostingclassifier__"])
+def test_notes_of_jointly_fitted_candidates_name_their_own_class(prefix):
+    model = HistGradientBoostingClassifier()
+    search = GridSearchLZO(
+        make_pipeline(StandardScaler(), model) if prefix else model, {f"{prefix}max_iter": [2, 4]}
+    )
+    for note in search.set_params(cv_finalists=0, **FEW).fit(X, y).cv_results_["loo_note"]:
+        assert "HistGradientBoostingClassifier" in note
 
 
 def accuracy_of_coefficients(model, X, y):

@@ -39,7 +39,7 @@ from leavezero.evaluation._scoring import (
     unsupervised_score,
 )
 from leavezero.execution import Limits, TaskEnded, run_tasks
-from leavezero.joint_fit import JointFit, JointlyFitted, find_joint_fit
+from leavezero.joint_fit import JointFit, JointlyFitted, find_joint_fit, type_name
 from leavezero.leave_one_out import LOOPredictions, find_leave_one_out
 from leavezero.unsupervised import UnsupervisedScore
 
@@ -677,7 +677,7 @@ def score_loo(
     """Return the LOO scores of a fitted model, or a note why there are none."""
     method = find_leave_one_out(model)
     if method is None:
-        return LOOScores(note=f"no leave-one-out method for {type(model).__name__}")
+        return LOOScores(note=f"no leave-one-out method for {type_name(model)}")
     others = sorted(set(fit_params) - {"sample_weight"})
     if others:
         return LOOScores(note=f"fit was called with {', '.join(others)}")

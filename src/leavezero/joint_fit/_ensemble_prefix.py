@@ -249,3 +249,8 @@ class FirstIterationsClassifier(ClassifierMixin, FirstIterations):
 
 class FirstIterationsRegressor(RegressorMixin, FirstIterations):
     """The first iterations of a regressor."""
+
+
+def type_name(model: Any) -> str:
+    """Return the name of a model's class, also if the model has its first iterations only."""
+    return type(model.model if isinstance(model, FirstIterations) else model).__name__

@@ -262,7 +262,7 @@ def leave_one_out_predict(
     Examples
     --------
     >>> from sklearn.linear_model import LinearRegression
-    >>> from leavezero.leave_one_out import leave_one_out_predict
+    >>> from leavezero import leave_one_out_predict
     >>> X, y = [[0.0], [1.0], [2.0]], [0.0, 1.0, 5.0]
     >>> leave_one_out_predict(LinearRegression().fit(X, y), X, y).round(3)
     array([-3. ,  2.5,  2. ])
@@ -273,7 +273,7 @@ def leave_one_out_predict(
     if found is None:
         raise ValueError(
             f"estimator must be of a type with a leave-one-out method, got {name}. Use "
-            "sklearn.model_selection.cross_val_predict, or register_leave_one_out a method for it."
+            "sklearn.model_selection.cross_val_predict, or add a method by register_leave_one_out."
         )
     result = found.predict(estimator, X, y, sample_weight)
     if method not in result.predictions and result.unreliable is not None:

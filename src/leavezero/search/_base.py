@@ -259,7 +259,7 @@ class BaseSearchLZO(CallbackSupportMixin, BestEstimatorMixin, ReportMixin):
         classifiers and R2 for regressors.
     refit : bool, str or callable, default=True
         With several metrics the name of the one that selects the best candidate, or a callable
-        that takes ``cv_results_`` and returns a row. False keeps no estimator. Nothing is refitted.
+        that takes ``cv_results_`` and returns a row. False keeps no estimator.
     select : "best", "one_se", "vote" or rule, default="best"
         The selection rule: the highest score; the simplest candidate within one standard error of
         it (see :class:`OneStandardError`); or the candidate that is best in most replicates.
@@ -267,8 +267,9 @@ class BaseSearchLZO(CallbackSupportMixin, BestEstimatorMixin, ReportMixin):
         How many candidates are cross-validated in addition, so that the bias of validation scores
         is known for them. "auto" cross-validates a few candidates of model types without
         leave-one-out scores (trees, boosting, neural networks): at least two per type, at most 25
-        fits per type, and from ten candidates on at most as many fits as there are candidates;
-        none with ``loo=False``. An int cross-validates that many of the best candidates, 0 none.
+        fits per type, and from ten candidates on at most as many fits as there are candidates, with
+        5,000 or more rows half as many; none with ``loo=False``. An int cross-validates that many
+        of the best candidates, 0 none.
     cv : int, splitter or iterable, default=5
         The folds of ``cv_finalists``, as in ``GridSearchCV``; those of an int are shuffled, and
         with "auto" only some are used: as many as have 1,000 test rows together, and so few that

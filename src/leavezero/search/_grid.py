@@ -19,17 +19,20 @@ NAME = "candidate"  # the parameter that holds an estimator's name in cv_results
 
 
 class GridSearchLZO(BaseSearchLZO):
-    """Grid search with one fit per candidate and no held-out rows.
+    """Grid search with one fit per candidate instead of cross-validation.
 
-    A validation set is generated from the training data by an augmenter. Every candidate is fitted
-    once, on all rows, and scored on that set. For many estimators the score also uses leave-one-out
-    or out-of-bag predictions, computed from the same fit. The best fitted model is returned without
-    refitting, so that C candidates take C fits, where K-fold cross-validation takes K * C + 1.
+    Every candidate is fitted once, on all rows, and scored on a validation set that an augmenter
+    generates from the training data. The bias of this score is estimated from leave-one-out or
+    out-of-bag predictions, which many estimators provide from the same fit. The best fitted model
+    is returned without refitting, so that C candidates take C fits, where K-fold cross-validation
+    takes K * C + 1. Of model types without such predictions (trees, boosting, neural networks), a
+    few candidates are cross-validated in addition.
 
     Parameters
     ----------
-    estimator : classifier or regressor
-        An estimator with scikit-learn's interface.
+    estimator : estimator
+        A classifier or regressor with scikit-learn's interface, or, without y, a clusterer, density
+        model, decomposition or outlier detector.
     param_grid : dict or list of dicts
         The values of each parameter, as in ``GridSearchCV``. Equal candidates are fitted once.
         ``{}`` is the estimator as it is.
@@ -47,19 +50,23 @@ class GridSearchLZO(BaseSearchLZO):
         Its row in ``cv_results_``. Ties go to the smaller value of the alphabetically first
         parameter, whatever the order of the grid.
     cv_results_ : dict of arrays
-        One row per candidate, with the columns of ``GridSearchCV``. ``mean_validation_score`` is
-        the score on the validation set, ``mean_loo_score`` the leave-one-out or out-of-bag score
-        with its ``loo_method`` and a ``loo_note`` if there is none, and ``mean_test_score`` the
-        validation score corrected by its bias, which is estimated from the LOO scores.
-        ``split{r}_test_score`` refers to replicate r. ``low_test_score`` and ``high_test_score``
-        are the ends of a 95 % bootstrap interval (see :class:`Selection` for what is resampled).
-        ``mean_cv_score`` is the score of cross-validated finalists.
+        One row per candidate, with the columns of ``GridSearchCV`` and these:
+
+        - ``mean_test_score``: the validation score plus its estimated bias, by which the best
+          candidate is selected.
+        - ``mean_validation_score``: the score on the validation set.
+        - ``mean_loo_score``: the leave-one-out or out-of-bag score, with its ``loo_method``; NaN if
+          there is none, for the reason in ``loo_note``.
+        - ``mean_cv_score``: the mean score on folds; NaN if the candidate was not cross-validated.
+        - ``split{r}_test_score``: the score on replicate r plus the same estimated bias.
+        - ``low_test_score``, ``high_test_score``: a 95 % bootstrap interval (see
+          :class:`Selection` for what is resampled).
     selection_ : Selection
         How the best was selected and how clearly.
     fit_counts_ : dict
         The number of fits by purpose: "candidate", "auxiliary" (models that label or weight the
-        validation set), "cv" (folds of finalists) and "refit" (a winner whose fitted model was not
-        available, such as after a resume).
+        validation set), "cv" (folds of some candidates) and "refit" (the best candidate, if its
+        fitted model is not available, such as after a resume).
     n_fits_ : int
         Their sum.
     failures_ : dict
@@ -67,13 +74,13 @@ class GridSearchLZO(BaseSearchLZO):
     scorer_ : callable or dict
         The scorer, or a dict of scorers.
     n_splits_ : int
-        The number of replicates.
+        The number of replicates, or of folds if these alone score the candidates.
     tasks_ : tuple of JointTask
         The candidates that were fitted jointly.
     augment_time_ : float
         Seconds to generate the validation set.
     refit_time_ : float
-        Seconds to fit the winner again; 0 if it was not.
+        Seconds to fit the best candidate again; 0 if it was not.
     augmenter_ : augmenter or None
         The fitted augmenter. That of "auto" is not fitted after pickling, as it has training rows.
     validation_set_ : ValidationSet or None
@@ -230,7 +237,7 @@ class CandidateSearchLZO(BaseSearchLZO):
     Attributes
     ----------
     best_params_ : dict
-        The winner's name as "candidate", and the parameters of its grid.
+        The best estimator's name as "candidate", and the parameters of its grid.
     cv_results_ : dict of arrays
         One row per candidate; ``param_candidate`` is the estimator's name.
     best_estimator_, best_score_, best_index_, selection_

@@ -111,8 +111,7 @@ class OptunaSearchLZO(BaseSearchLZO):
 
     Examples
     --------
-    >>> import pytest
-    >>> optuna = pytest.importorskip("optuna")
+    >>> import optuna
     >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.svm import SVC
