@@ -229,7 +229,7 @@ CLUSTERERS: Mapping[str, tuple[Any, dict[str, Any]]] = {
 def _run_shapes(design: str, n_draws: int) -> Record:
     """Return adjusted Rand indices of the selected, silhouette's and the best candidate."""
     record: Record = {name: [] for name in CLUSTERERS}
-    for rng in generators(n_draws // 2):
+    for rng in generators(n_draws // 4):
         X, truth = SHAPES[design](rng)
         X = StandardScaler().fit_transform(X)
         for name, (estimator, grid) in CLUSTERERS.items():
@@ -257,7 +257,7 @@ def _report_shapes(records: Mapping[str, Record], n_draws: int) -> MarkdownTable
                 mean_and_error(column) for column in np.array(values).T
             ]
     note = (
-        f"{n_draws // 2} draws of 200 rows; mean adjusted Rand index with its standard "
+        f"{n_draws // 4} draws of 200 rows; mean adjusted Rand index with its standard "
         "error. The silhouette is that of the rows that are not labeled as noise."
     )
     columns = ["GridSearchLZO", "silhouette", "best candidate"]
@@ -271,7 +271,7 @@ def _run(design: str, n_draws: int) -> Record:
     if design in DESIGNS:
         k, simulate = DESIGNS[design]
         is_old = design in USED and k > 1
-        tables = [simulate(rng) for rng in generators(n_draws // 2 if is_old else n_draws)]
+        tables = [simulate(rng) for rng in generators(n_draws // 4 if is_old else n_draws)]
     else:
         k, X = _labeled_sets()[design]
         tables = [X]
@@ -316,7 +316,7 @@ def _report(records: Mapping[str, Record], n_draws: int) -> list[MarkdownTable]:
     ]
     rows["CPU seconds per data set"] = [f"{value:.2f}" for value in seconds]
     note = (
-        f"{n_draws} draws of noise and of new designs, {n_draws // 2} of others; up to 1,000 rows, "
+        f"{n_draws} draws of noise and of new designs, {n_draws // 4} of others; up to 1,000 rows, "
         "k-means with 1 to 10 clusters, or a Gaussian mixture with as many components. In brackets "
         "the median number that was selected. Intervals of 95 % are over designs; the share of one "
         f"design has a standard error of at most {50 / np.sqrt(n_draws):.0f} points with {n_draws} "

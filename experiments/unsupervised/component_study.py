@@ -164,4 +164,4 @@ def _report(records: Mapping[str, Record], n_draws: int) -> list[MarkdownTable]:
     return [MarkdownTable(title, make_frame("data", names, rows), (note,))]
 
 
-COMPONENTS = Study(list(DESIGNS), _run, _report, 8)
+COMPONENTS = Study(list(DESIGNS), _run, _report, 5)

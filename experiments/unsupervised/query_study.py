@@ -130,8 +130,8 @@ def _report(records: Mapping[str, Record], n_draws: int) -> list[MarkdownTable]:
         ]
         for design, record in records.items()
     }
-    rows = {d: [mean_and_error(column) for column in np.array(v).T] for d, v in needed.items()}
-    for group, cells in design_means(needed, list(FRESH)).items():
+    rows = {d: [mean_and_error(column, 1) for column in np.array(v).T] for d, v in needed.items()}
+    for group, cells in design_means(needed, list(FRESH), 1).items():
         rows[f"all {group}"] = cells
     note = (
         f"The number of labels after which the selected candidate has a regret of at most {NEAR} "

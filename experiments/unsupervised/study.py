@@ -30,15 +30,18 @@ def generators(n_draws: int) -> list[np.random.Generator]:
     return [np.random.default_rng(FIRST_SEED + draw) for draw in range(n_draws)]
 
 
-def mean_and_error(values: Any) -> str:
+def mean_and_error(values: Any, digits: int = 3) -> str:
     """Return the mean with its standard error in brackets; a dash without values."""
     known = np.asarray(values, dtype=float)
     if len(known) < 2 or np.isnan(known).any():
         return "-"
-    return f"{known.mean():.3f} ({known.std(ddof=1) / np.sqrt(len(known)):.3f})"
+    error = known.std(ddof=1) / np.sqrt(len(known))
+    return f"{known.mean():.{digits}f} ({error:.{digits}f})"
 
 
-def design_means(records: Mapping[str, Any], new: Sequence[str]) -> dict[str, list[str]]:
+def design_means(
+    records: Mapping[str, Any], new: Sequence[str], digits: int = 3
+) -> dict[str, list[str]]:
     """Return the means over designs, with errors over designs, of chosen and of new ones.
 
     A record has one row per draw and one column per method.
@@ -48,5 +51,5 @@ def design_means(records: Mapping[str, Any], new: Sequence[str]) -> dict[str, li
     for name, designs in groups.items():
         if designs:
             means = np.array([np.mean(records[design], axis=0) for design in designs])
-            rows[name] = [mean_and_error(column) for column in means.T]
+            rows[name] = [mean_and_error(column, digits) for column in means.T]
     return rows

@@ -52,7 +52,7 @@ def test_near_the_best_detector(estimator, grid):
 def test_detectors_that_memorize_rows(estimator, grid):
     """Training rows are scored without themselves."""
     X = np.random.default_rng(0).normal(size=(150, 4))
-    assert GridSearchLZO(estimator, grid).fit(X).best_index_ == 0
+    assert GridSearchLZO(estimator, grid, scoring=OutlierScore()).fit(X).best_index_ == 0
 
 
 def test_detectors_of_several_types():
@@ -84,14 +84,20 @@ def test_scores_of_new_rows_are_required():
     with pytest.raises(
         ValueError, match=r"scores of new rows, got LocalOutlierFactor.*novelty=True"
     ):
-        GridSearchLZO(LocalOutlierFactor(), {"n_neighbors": [5, 10]}).fit(X)
+        GridSearchLZO(LocalOutlierFactor(), {"n_neighbors": [5, 10]}, scoring=OutlierScore()).fit(X)
 
 
 @pytest.mark.parametrize(
-    "estimator", [IsolationForest(), make_pipeline(StandardScaler(), IsolationForest())]
+    "estimator",
+    [
+        IsolationForest(),
+        make_pipeline(StandardScaler(), IsolationForest()),
+        LocalOutlierFactor(novelty=True),
+    ],
+    ids=["forest", "pipeline", "lof"],
 )
-def test_forests_have_no_default_score(estimator):
-    """The excess mass selects worse than the default parameters."""
+def test_detectors_without_default_score(estimator):
+    """The excess mass selects no better than their default parameters."""
     X, _, _ = simulate()
     with pytest.raises(TypeError, match=r"keep its default parameters, or use scoring"):
-        CandidateSearchLZO({"forest": estimator, "svm": OneClassSVM()}).fit(X)
+        CandidateSearchLZO({"first": estimator, "svm": OneClassSVM()}).fit(X)

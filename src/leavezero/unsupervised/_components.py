@@ -45,13 +45,16 @@ class ComponentScore(UnsupervisedScore):
 
     name: ClassVar[str] = "leave-one-cell-out reconstruction error"
     per_row: ClassVar[bool] = True
-    only_on_request: ClassVar[tuple[type, ...]] = (FactorAnalysis,)
 
     def handles(self, estimator: Any) -> bool:
         """Return True for factor models with scores and loadings."""
         return isinstance(
             estimator, PCA | IncrementalPCA | TruncatedSVD | NMF | MiniBatchNMF | FactorAnalysis
         )
+
+    def is_default_for(self, estimator: Any) -> bool:
+        """Return False for factor analysis, whose likelihood in folds selects better."""
+        return self.handles(estimator) and not isinstance(estimator, FactorAnalysis)
 
     def score(self, model: Any, X: Floats, rng: np.random.Generator) -> Floats:
         """Return the negative mean squared error of the cells of each row."""

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import is_outlier_detector
-from sklearn.ensemble import IsolationForest
+from sklearn.covariance import EllipticEnvelope
 from sklearn.neighbors import LocalOutlierFactor
 from sklearn.svm import OneClassSVM
 
@@ -30,8 +30,8 @@ class OutlierScore(UnsupervisedScore):
     one, which is the limit with many columns. The mass are the training rows, with leave-one-out
     scores of ``LocalOutlierFactor`` (no row is its own neighbor) and ``OneClassSVM`` with an RBF
     kernel (its own term is subtracted), since a detector that memorizes rows would have the
-    highest excess mass. For ``IsolationForest`` the score selects worse than its default
-    parameters, and is used only if it is passed as ``scoring``.
+    highest excess mass. For ``IsolationForest`` and ``LocalOutlierFactor`` the score selects no
+    better than their default parameters, and is used only if it is passed as ``scoring``.
 
     Examples
     --------
@@ -47,11 +47,14 @@ class OutlierScore(UnsupervisedScore):
     name: ClassVar[str] = "excess mass"
     n_values: ClassVar[int] = N_GROUPS
     min_rows: ClassVar[int] = 2 * N_GROUPS
-    only_on_request: ClassVar[tuple[type, ...]] = (IsolationForest,)
 
     def handles(self, estimator: Any) -> bool:
         """Return True for outlier detectors."""
         return bool(is_outlier_detector(estimator))
+
+    def is_default_for(self, estimator: Any) -> bool:
+        """Return True for the detectors that were selected better than by their defaults."""
+        return isinstance(estimator, OneClassSVM | EllipticEnvelope)
 
     def check(self, estimators: Sequence[Any], X: Table, owner: str) -> None:
         """Raise also if a detector has no scores of new rows."""

@@ -43,7 +43,6 @@ class UnsupervisedScore(ABC):
     per_row: ClassVar[bool] = False
     n_values: ClassVar[int] = 1
     min_rows: ClassVar[int] = 3
-    only_on_request: ClassVar[tuple[type, ...]] = ()  # not the default of these estimators
 
     @abstractmethod
     def handles(self, estimator: Any) -> bool:
@@ -55,7 +54,7 @@ class UnsupervisedScore(ABC):
 
     def is_default_for(self, estimator: Any) -> bool:
         """Return whether a search without scoring uses this score."""
-        return self.handles(estimator) and not isinstance(estimator, self.only_on_request)
+        return self.handles(estimator)
 
     def check(self, estimators: Sequence[Any], X: Table, owner: str) -> None:
         """Raise if an estimator has no such score, if rows are too few, or if all are equal."""
