@@ -27,6 +27,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
 
 from leavezero import (
     CandidateSearchLZO,
@@ -41,6 +42,7 @@ from leavezero.evaluation import _evaluate
 from leavezero.exceptions import CandidateFailedWarning, TimeBudgetError
 from leavezero.execution import TaskEnded, summarize_checkpoint
 from leavezero.execution._process_pool import MARK, _marked_processes, cloudpickle
+from leavezero.search import _base
 
 pytestmark = pytest.mark.skipif(
     not Path("/proc/self/statm").exists(), reason="reads the memory in use from /proc"
@@ -285,6 +287,25 @@ def test_time_budget_and_checkpoint(tmp_path, reference):
     resumed = search_of(grid, checkpoint=path).fit(X, y)
     assert resumed.fit_counts_["candidate"] == n_left
     assert scores(resumed) == scores(reference)
+
+
+@pytest.mark.parametrize(
+    ("model", "cv_finalists", "share"),
+    [
+        (SVC(), "auto", 1.0),  # has leave-one-out scores
+        (SVC(), 2, 0.6),
+        (DecisionTreeClassifier(), "auto", 0.6),
+        (DecisionTreeClassifier(), 0, 1.0),
+    ],
+)
+def test_folds_have_a_part_of_the_time_budget(monkeypatch, model, cv_finalists, share):
+    def stop(run, strategy, models, *, limits, **options):
+        raise RuntimeError(f"share {limits.share}")
+
+    monkeypatch.setattr(_base, "evaluate", stop)
+    search = GridSearchLZO(model, {"random_state": [1]}, time_budget=9, cv_finalists=cv_finalists)
+    with pytest.raises(RuntimeError, match=f"share {share}"):
+        search.fit(X, y)
 
 
 def test_time_budget_and_timeout_of_folds():

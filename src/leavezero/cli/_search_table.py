@@ -82,14 +82,24 @@ def fit_search(
         reason = "Use a longer --time-budget, or fast models in --models."
         raise TableError(f"No candidate has a score. {reason}") from error
     except AllCandidatesFailedError as error:
+<<<<<<< HEAD
         reason = f"First error: {str(error).strip().splitlines()[-1]}"
         raise TableError(f"No candidate has a score. {reason}") from error
+=======
+        raise TableError(f"No candidate has a score. {_reason(str(error))}") from error
+>>>>>>> analyst
     except (ValueError, OSError) as error:  # unsuitable augmenter, checkpoint or folder
         raise TableError(str(error)) from error
     scores = zip(search.cv_results_["params"], search.cv_results_["mean_test_score"], strict=True)
     if {params["candidate"] for params, score in scores if np.isfinite(score)} == {BASELINE}:
-        errors = [text.splitlines()[-1] for text in search.failures_.values()]
-        raise TableError(f"Only the baseline has a score. First error: {''.join(errors[:1])}")
+        errors = [_reason(text) for text in search.failures_.values()]
+        raise TableError(f"Only the baseline has a score. {''.join(errors[:1])}")
+
+
+def _reason(error: str) -> str:
+    if "within time_budget" in error:
+        return "Use a longer --time-budget, or fast models in --models."
+    return f"First error: {error.strip().splitlines()[-1]}"
 
 
 def candidate_label(params: dict[str, Any]) -> str:

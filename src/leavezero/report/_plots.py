@@ -358,7 +358,7 @@ def _plot_param(candidates: Sequence[Record], param: Record, metric: str, ax: An
     ax.plot(places, [y[x == place].max() for place in places], color=COLORS["soft"], linewidth=1)
     for color, at in _by_color(own):
         ax.scatter(x[at], y[at], color=color, s=22, alpha=0.8)
-    ticks = np.unique(np.linspace(0, len(values) - 1, 5).round().astype(int))
+    ticks = np.unique(np.linspace(0, len(values) - 1, 7).round().astype(int))
     labels = [f"{v:.4g}" if param["numeric"] else _plain_label(v, 12) for v in values]
     ax.set_xticks(ticks, [labels[at] for at in ticks])
     # All parameters have the same vertical axis, which contains the interval of the best: smaller
