@@ -78,7 +78,6 @@ FRESH: Mapping[str, tuple[Any, Table]] = {
         FactorAnalysis(),
         _signal(200, 20, (4, 3, 2, 1.5, 1)),
     ),
-    "FactorAnalysis, 100 x 20, noise only": (FactorAnalysis(), _signal(100, 20, ())),
     "TruncatedSVD, 100 x 15, mean and 3 strong": (
         TruncatedSVD(algorithm="arpack"),
         _signal(100, 15, (3, 3, 3), mean=3.0),

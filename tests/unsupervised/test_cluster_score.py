@@ -84,6 +84,14 @@ def test_all_noise_is_worse_than_one_cluster():
     assert search.cv_results_["mean_test_score"].tolist() == [-0.5, 0.0]
 
 
+def test_noise_around_one_cluster_lowers_the_score():
+    X = np.random.default_rng(0).normal(size=(200, 2))
+    search = GridSearchLZO(DBSCAN(), {"eps": [0.35, 1.0]}).fit(X)
+    is_noise = DBSCAN(eps=1.0).fit(X).labels_ < 0
+    assert search.best_params_ == {"eps": 1.0}
+    assert search.best_score_ == pytest.approx(-0.5 * is_noise.mean())
+
+
 def test_elongated_clusters():
     """K-means cuts them, and a mixture does not: the score prefers the mixture's clusters."""
     rng = np.random.default_rng(0)

@@ -37,8 +37,8 @@ class ClusterScore(UnsupervisedScore):
     again, and no reference data are generated: the valley in a distribution without clusters has
     depth zero. For ``DBSCAN``, ``HDBSCAN``, ``OPTICS``, ``SpectralClustering`` and single linkage,
     whose clusters may have any shape, densities are those of nearest neighbors along the
-    path of highest density between two clusters. The sum is multiplied by the share of rows that
-    are not labeled as noise. At most 5,000 rows are used, a random sample. The values are
+    path of highest density between two clusters. Rows that are labeled as noise have the value -1/2
+    in place of the sum, by their share. At most 5,000 rows are used, a random sample. The values are
     pseudo-values of a grouped jackknife (Tukey 1958), so that intervals show how far the score
     depends on the rows, given the labels.
 
@@ -86,10 +86,11 @@ def _sum_of_depths(depths: Any, X: Floats, labels: Ints) -> float:
     values, codes = np.unique(np.maximum(labels, -1), return_inverse=True)
     has_noise = values[0] < 0
     codes, n_clusters = codes - has_noise, len(values) - has_noise
-    if n_clusters < 2:
-        return 0.0 if n_clusters else -LEAST_DEPTH
-    nearest = depths(X, codes, n_clusters).min(axis=1)
-    return float(np.mean(codes >= 0) * (nearest - LEAST_DEPTH).sum())
+    share = float(np.mean(codes >= 0))
+    found = 0.0
+    if n_clusters > 1:
+        found = float((depths(X, codes, n_clusters).min(axis=1) - LEAST_DEPTH).sum())
+    return share * found - (1 - share) * LEAST_DEPTH
 
 
 def _line_depths(X: Floats, codes: Ints, n_clusters: int) -> Floats:
