@@ -46,6 +46,7 @@ AUGMENTERS: dict[str, Callable[[], Any]] = {
 }
 _REPORT_SECONDS = 10  # of the time budget, for the start of workers, checks and the report
 _ORDERED_FINALISTS = 12  # no candidate of a sorted table has a leave-one-out score
+TIME_ADVICE = "Use a longer --time-budget, or fast models in --models."
 
 
 def make_search(prepared: PreparedTable, options: TableOptions) -> CandidateSearchLZO:
@@ -79,15 +80,9 @@ def fit_search(
     try:
         search.fit(X, y, **({} if groups is None else {"groups": groups}))
     except TimeBudgetError as error:
-        reason = "Use a longer --time-budget, or fast models in --models."
-        raise TableError(f"No candidate has a score. {reason}") from error
+        raise TableError(f"No candidate has a score. {TIME_ADVICE}") from error
     except AllCandidatesFailedError as error:
-<<<<<<< HEAD
-        reason = f"First error: {str(error).strip().splitlines()[-1]}"
-        raise TableError(f"No candidate has a score. {reason}") from error
-=======
         raise TableError(f"No candidate has a score. {_reason(str(error))}") from error
->>>>>>> analyst
     except (ValueError, OSError) as error:  # unsuitable augmenter, checkpoint or folder
         raise TableError(str(error)) from error
     scores = zip(search.cv_results_["params"], search.cv_results_["mean_test_score"], strict=True)
@@ -98,7 +93,7 @@ def fit_search(
 
 def _reason(error: str) -> str:
     if "within time_budget" in error:
-        return "Use a longer --time-budget, or fast models in --models."
+        return TIME_ADVICE
     return f"First error: {error.strip().splitlines()[-1]}"
 
 
