@@ -1,9 +1,9 @@
 """Wall time, processor time and peak memory of boosting searches on 100,000 rows of 50 columns.
 
 Run with: uv run python benchmarks/boosting_100k.py [N_ROWS] [N_JOBS ...]
-It writes results/scale/boosting.md. Each search runs in a process of its own, with two workers
-(N_JOBS 2) and with the threads of the boosting library (N_JOBS None). Linux only: memory is read
-from /proc.
+It writes results/scale/boosting.md; pairs that are in it are not measured again. Each search runs
+in a process of its own, with two workers (N_JOBS 2) and with the threads of the boosting library
+(N_JOBS None). Linux only: memory is read from /proc.
 """
 
 import json
@@ -90,8 +90,8 @@ def measured(*arguments):
 
 
 def main(n_rows=N_ROWS, *n_workers):
-    """Measure all searches and write the page."""
-    lines = [
+    """Measure the pairs that the page does not have; write it after each."""
+    head = [
         f"# Boosting searches over {int(n_rows):,} rows of {N_COLUMNS} columns",
         "",
         f"Written by `benchmarks/boosting_100k.py` on {os.cpu_count()} cores: 4 candidates, cv=5. "
@@ -102,19 +102,23 @@ def main(n_rows=N_ROWS, *n_workers):
         "| test accuracy |",
         "|---|---|---|---|---|---|---|---|",
     ]
+    earlier = PAGE.read_text().splitlines() if PAGE.exists() else []
+    rows = earlier[len(head) :] if earlier[: len(head)] == head else []
     for library in NAMES:
         for n_jobs in n_workers or ("2", "None"):
+            key = f"| {library} | {n_jobs} |"
+            if any(row.startswith(key) for row in rows):
+                continue
             pair = [measured(library, search, n_jobs, n_rows) for search in SEARCHES]
-            cells = [library, n_jobs]
+            cells = []
             for name in ("seconds", "cpu"):
                 theirs, ours = (one[name] for one in pair)
                 cells += [f"{theirs:.0f}, {ours:.0f}", f"{theirs / ours:.1f}"]
             cells.append(", ".join(f"{one['memory'] / 2**20:.0f}" for one in pair))
             cells.append(", ".join(f"{one['test']:.4f}" for one in pair))
-            lines.append(f"| {' | '.join(cells)} |")
-            print(lines[-1], flush=True)
-    PAGE.parent.mkdir(parents=True, exist_ok=True)
-    PAGE.write_text("\n".join(lines) + "\n")
+            rows.append(f"{key} {' | '.join(cells)} |")
+            PAGE.parent.mkdir(parents=True, exist_ok=True)
+            PAGE.write_text("\n".join([*head, *rows]) + "\n")
 
 
 if __name__ == "__main__":

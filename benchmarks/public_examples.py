@@ -4,9 +4,10 @@
     uv run python benchmarks/public_examples.py FOLDER --only digits svm/     # parts of paths
 
 FOLDER is a checkout of scikit-learn, skrub or imbalanced-learn. Every script below it that calls a
-search class runs twice, each time within --seconds of processor time. Only the classes are
-replaced; `cv`, `n_jobs` and all else stay. A test score is that of the best candidate on shuffled
-folds that neither search has used. Finished examples are kept in
+search class runs with either class, each within --seconds of processor time. Only the classes are
+replaced; `cv`, `n_jobs` and all else stay. Short examples run again, in turns, and the smaller time
+counts. Each process has one thread of BLAS and OpenMP. A test score is that of the best candidate
+on shuffled folds that neither search has used. Finished examples are kept in
 results/public_examples/FOLDER.json, so that a run can be continued; FOLDER.md is the table of all
 that has finished. Linux only: the processor time of worker processes is read from /proc.
 """
@@ -35,10 +36,13 @@ SEARCHES = {
 }
 CALL = re.compile(rf"^[^#\n]*\b({'|'.join(SEARCHES)})\(", re.MULTILINE)
 VERSIONS = ("theirs", "ours")
+CLOCKS = {"wall": "Seconds", "cpu": "Processor seconds"}
 N_TEST_FOLDS = 5
 MAX_TEST_SCORES = 6  # searches per example that get one
 MAX_WAIT = 20  # seconds of waiting per second of processor time, on a busy machine
 LONG = 2.0  # seconds of a search that is worth making faster
+SHORT = 15.0  # processor seconds of all searches of an example that is measured again
+N_REPEATS = 2
 PAGES = Path(__file__).parents[1] / "results" / "public_examples"
 
 
@@ -60,10 +64,29 @@ def main() -> None:
         if not is_wanted or not CALL.search(path.read_text(encoding="utf-8")):
             continue
         if name not in found or options.again:
-            found[name] = {v: outcome(path, v, options.seconds) for v in VERSIONS}
+            found[name] = outcomes(path, options.seconds)
             print(name, found[name], flush=True)
             store.write_text(json.dumps(dict(sorted(found.items())), indent=1) + "\n")
     store.with_suffix(".md").write_text(markdown(root.name, found))
+
+
+def outcomes(path: Path, seconds: float) -> dict[str, Any]:
+    """Return the outcome of each version; short examples run in turns, and minima are kept."""
+    found = {version: outcome(path, version, seconds) for version in VERSIONS}
+    if not all(is_short(one) for one in found.values()):
+        return found
+    for _ in range(N_REPEATS - 1):
+        for version, first in found.items():
+            again = outcome(path, version, seconds)["searches"]
+            for one, other in zip(first["searches"], again, strict=True):
+                one |= {clock: min(one[clock], other[clock]) for clock in CLOCKS}
+    return found
+
+
+def is_short(found: dict[str, Any]) -> bool:
+    """Return whether an example has ended, with searches that take little time."""
+    cpu = [one["cpu"] for one in found["searches"]]
+    return not found["error"] and 0 < sum(cpu) < SHORT
 
 
 def outcome(path: Path, version: str, seconds: float) -> dict[str, Any]:
@@ -71,7 +94,8 @@ def outcome(path: Path, version: str, seconds: float) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "log.json"
         command = [sys.executable, "-W", "ignore", __file__, "--run", str(path), version, str(log)]
-        environment = os.environ | {"MPLBACKEND": "Agg", "LIMIT": f"{seconds:.0f}"}
+        threads = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")}
+        environment = os.environ | threads | {"MPLBACKEND": "Agg", "LIMIT": f"{seconds:.0f}"}
         done = subprocess.run(
             command, env=environment, capture_output=True, text=True, timeout=MAX_WAIT * seconds
         )
@@ -163,7 +187,7 @@ def markdown(title: str, found: dict[str, Any]) -> str:
         "| example | runs | equal best_params_ | test score | seconds | processor seconds |",
         "|---|---|---|---|---|---|",
     ]
-    ratios = {"wall": [], "cpu": []}
+    ratios = {clock: [] for clock in CLOCKS}
     n_run, long = 0, []
     for name, one in sorted(found.items()):
         theirs, ours = (one[v] for v in VERSIONS)
@@ -187,7 +211,7 @@ def markdown(title: str, found: dict[str, Any]) -> str:
                 ratios[t].append(a / b)
             long.append(sums["cpu"][0] > LONG)
     lines += ["", f"{n_run} examples run with our classes."]
-    for t, label in {"wall": "Seconds", "cpu": "Processor seconds"}.items():
+    for t, label in CLOCKS.items():
         if not any(long):
             break
         some = np.array(ratios[t])

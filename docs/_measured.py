@@ -21,7 +21,9 @@ STUDIES = {  # label in the documentation: file under results/regret, metric
     "AUC times 100, 300 rows": ("probabilities-reporting-300", "roc_auc"),
 }
 METHODS = ("default", "5-fold CV", "10-fold CV")
+MEANS = ("mean", "mean without MLP")
 LOO_ELSE_FOLDS = "LOO, else 5-fold CV"
+RULES = ("default", "LOO, else folds with as many fits", "no folds", "5-fold CV")
 MARKED = re.compile(r"(<!-- measured: (\S+) -->\n).*?(?=<!-- end -->)", re.DOTALL)
 
 
@@ -68,13 +70,13 @@ def cpu_seconds(cost):
 def summary(name):
     """Return regret with interval, bias and time of the default and of cross-validation."""
     regret, minus, bias, cost = study(name)
+    labels = ("default minus CV, 90 % interval", "the same without neural networks")
     return [
         ["regret, points", *(regret["mean"][one] for one in METHODS)],
-        [
-            "regret of the default minus that of CV, 90 % interval",
-            "",
-            *(minus["mean"][f"minus {one}"] for one in METHODS[1:]),
-        ],
+        *(
+            [label, "", *(minus[mean][f"minus {one}"] for one in METHODS[1:])]
+            for label, mean in zip(labels, MEANS, strict=True)
+        ),
         ["`best_score_` minus test score, points", *(bias["mean"][one] for one in METHODS)],
         ["CPU seconds per search", *cpu_seconds(cost)],
     ]
@@ -83,30 +85,79 @@ def summary(name):
 def readme():
     """Return the table of README."""
     name = "reporting-300"
-    title = f"{n_sets(name)} classification data sets, 300 rows each"
+    title = f"{n_sets(name)} classification data sets, at most 300 rows each"
     return markdown([title, *METHODS], summary(name))
 
 
 def across_studies(head, cells, names=tuple(STUDIES)[1:4]):
     """Return a table with one row per study; ``cells`` takes the tables of a study."""
-    rows = [
-        [f"{name}, {n_sets(*STUDIES[name])} data sets", *cells(*study(*STUDIES[name]))]
-        for name in names
-    ]
+    rows = [[name, *cells(*study(*STUDIES[name]))] for name in names]
     return markdown(["study", *head], rows)
 
 
 def regret():
     """Return the regret of the default and of cross-validation in all studies."""
-    minus = [f"minus {one}" for one in METHODS[1:]]
-    return across_studies(
-        [*METHODS, *(f"default {one}" for one in minus)],
-        lambda regret, differences, *_: [
-            *(regret["mean"][one] for one in METHODS),
-            *(differences["mean"][one] for one in minus),
-        ],
-        STUDIES,
+    rows = []
+    for name, where in STUDIES.items():
+        means, differences, *_ = study(*where)
+        minus = [differences["mean"][f"minus {one}"] for one in METHODS[1:]]
+        rows.append([name, n_sets(*where), *(means["mean"][one] for one in METHODS), *minus])
+    head = ["study", "data sets", *METHODS, *(f"default minus {one}" for one in METHODS[1:])]
+    return markdown(head, rows)
+
+
+def sign(cell):
+    """Return 1 or -1 if the interval of a difference is above or below zero, else 0."""
+    low, high = map(float, re.search(r"\((\S+) to (\S+)\)", cell).groups())
+    return (low > 0) - (high < 0)
+
+
+def clear_differences():
+    """Return the model types with an interval of the difference to CV that excludes zero."""
+    kinds = {
+        f"{word} than {fold}": (wanted, f"minus {fold}")
+        for word, wanted in (("worse", 1), ("better", -1))
+        for fold in METHODS[1:]
+    }
+
+    def cells(_, differences, *__):
+        found = {name: row for name, row in differences.items() if name not in MEANS}
+        return [
+            ", ".join(
+                f"{name} {row[column].split()[0]}"
+                for name, row in found.items()
+                if sign(row[column]) == wanted
+            )
+            for wanted, column in kinds.values()
+        ]
+
+    return across_studies(kinds, cells, STUDIES)
+
+
+def comparisons(mean="mean", start=""):
+    """Return a sentence: for which studies the difference of a mean regret to CV is clear."""
+    cells = [
+        (f"against {fold} ({name})", study(*STUDIES[name])[1][mean][f"minus {fold}"])
+        for name in STUDIES
+        for fold in METHODS[1:]
+    ]
+    clear = [f"{cell} {against}" for against, cell in cells if sign(cell)]
+    text = (
+        f"{start}in {len(cells) - len(clear)} of {len(cells)} comparisons with 5-fold and 10-fold "
+        "cross-validation, the 90 % interval of the difference in regret contains zero"
     )
+    exceptions = f"; otherwise it is {'; '.join(clear)}" if clear else ""
+    return textwrap.fill(f"{text[0].upper()}{text[1:]}{exceptions}.", 120) + "\n"
+
+
+def equal_cost():
+    """Return the regret of rules that make different fits on folds, on the tuning sets."""
+    tried = read_table("rules/tried.md")
+    parts = [part for part in tried["default"] if part != "rule"]
+    labels = {"tuning": "accuracy", "regression-tuning": "R2 times 100"}
+    head = [f"{labels[name]}, {size} rows" for name, size in (p.rsplit("-", 1) for p in parts)]
+    rows = [[rule, *(tried.get(rule, {}).get(part, "-") for part in parts)] for rule in RULES]
+    return markdown(["rule", *head], rows)
 
 
 def bias():
@@ -115,32 +166,19 @@ def bias():
 
 
 def ablation():
-    """Return the regret of the parts of the default."""
+    """Return the regret of the parts of the default, with and without neural networks."""
     methods = ("default", LOO_ELSE_FOLDS, "validation score", "mix-up")
-    return across_studies(
-        methods, lambda regret, *_: [regret["mean"].get(one, "-") for one in methods]
-    )
+
+    def cells(regret, *_):
+        pairs = ([regret[mean].get(one) for mean in MEANS] for one in methods)
+        return [f"{first} ({second})" if first else "-" for first, second in pairs]
+
+    return across_studies(methods, cells)
 
 
 def cost():
     """Return mean CPU seconds of a search."""
     return across_studies(METHODS, lambda *tables: cpu_seconds(tables[3]))
-
-
-def by_model_type(name):
-    """Return the regret by model type, with the interval."""
-    regret, minus, _, cost = study(name)
-    head = ["default", "5-fold CV", "10-fold CV"]
-    rows = [
-        [
-            key,
-            *(row.get(one, "-") for one in head),
-            minus[key]["minus 10-fold CV"],
-            cost.get(key, {}).get("fits per candidate", ""),
-        ]
-        for key, row in regret.items()
-    ]
-    return markdown(["model type", *head, "default minus 10-fold", "fits per candidate"], rows)
 
 
 def time():
@@ -162,11 +200,14 @@ def user_cases():
 TABLES = {
     "readme": readme,
     "regret": regret,
+    "without-neural-networks": lambda: comparisons(MEANS[1], "without them, "),
+    "clear-differences": clear_differences,
+    "comparisons": comparisons,
+    "equal-cost": equal_cost,
     "bias": bias,
     "ablation": ablation,
     "cost": cost,
     "user-cases": user_cases,
-    "classification": lambda: by_model_type("reporting-300"),
     "time": time,
 }
 

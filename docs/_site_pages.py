@@ -8,7 +8,6 @@ from pathlib import Path, PurePosixPath
 from sphinx.util import logging
 
 GENERATED = "_generated"
-ON_ONE_PAGE = {"leavezero.report"}  # packages described on a single page
 ROOT_PAGES = ("CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "CODE_OF_CONDUCT.md")
 LINK = re.compile(r"(?<=\]\()(?![a-z]+:|#)([^)#\s]+)")  # a path, up to its anchor
 RESULTS = """# Results
@@ -86,22 +85,10 @@ def _package_page(package, packages):
         address = _address(public, package, packages)
         is_own = address == f"{name}.{public}"
         (own if is_own else elsewhere).append(public if is_own else f"~{address}")
-    one_page = name in ON_ONE_PAGE
-    pages = [] if one_page else [f"   :toctree: {name}"]
-    for names, options in ((own, pages), (elsewhere, [])):
+    for names, options in ((own, [f"   :toctree: {name}"]), (elsewhere, [])):
         if names:
             lines += ["", ".. autosummary::", *options, "", *(f"   {one}" for one in names)]
-    if one_page:
-        lines += [line for one in own for line in _entry(one, getattr(package, one))]
     return "\n".join([*lines, ""])
-
-
-def _entry(name, documented):
-    """Return the lines that describe an object on the page of its package."""
-    if inspect.isclass(documented):
-        kind = "exception" if issubclass(documented, Exception) else "class"
-        return ["", f".. auto{kind}:: {name}", "   :members:", ""]
-    return ["", f".. auto{'function' if callable(documented) else 'data'}:: {name}", ""]
 
 
 def _address(name, package, packages):

@@ -18,7 +18,6 @@ PUBLIC = (
     "diagnostics",
     "exceptions",
     "leave_one_out",
-    "report",
     "search",
     "semi_supervised",
     "unsupervised",

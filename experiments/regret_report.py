@@ -27,6 +27,8 @@ from experiments.runner import Line
 from leavezero._typing import Floats
 
 POOL = "pool"
+MLP = "MLP"  # settings that do not converge cost so much that they decide the mean
+WITHOUT_MLP = "mean without MLP"
 MEAN = "mean"  # over model types and the pool
 LOO, LOO_OR_CV = "LOO score", "LOO, else 5-fold CV"
 METHODS = (DEFAULT, "validation score", LOO, LOO_OR_CV, *AUGMENTERS, *FOLDS)
@@ -68,7 +70,8 @@ def joined_runs(lines: Iterable[Line]) -> dict[tuple[str, int], dict[str, Any]]:
 def regret_frame(lines: Iterable[Line], metric: str) -> pd.DataFrame:
     """Return regret and bias in points, one row per data set, model type and method.
 
-    The model type "pool" has the candidates of all types, "mean" the mean over types and pool.
+    The model type "pool" has the candidates of all types, "mean" the mean over types and pool,
+    "mean without MLP" that over the others.
     """
     records = [
         (data, model_type, method, *regret_and_bias(scores[TEST], scores[method]))
@@ -81,8 +84,16 @@ def regret_frame(lines: Iterable[Line], metric: str) -> pd.DataFrame:
     frame = pd.DataFrame(records, columns=columns)
     frame[["regret", "bias"]] *= 100
     frame = frame.groupby(columns[:3], as_index=False).mean()
-    means = frame.groupby(["data", "method"])[["regret", "bias"]].agg(_complete_mean)
-    return pd.concat([frame, means.reset_index().assign(model_type=MEAN)], ignore_index=True)
+    averaged = {MEAN: frame}
+    if MLP in set(frame["model_type"]):
+        averaged[WITHOUT_MLP] = frame[frame["model_type"] != MLP]
+    means = [
+        types.groupby(["data", "method"], as_index=False)[["regret", "bias"]]
+        .agg(_complete_mean)
+        .assign(model_type=name)
+        for name, types in averaged.items()
+    ]
+    return pd.concat([frame, *means], ignore_index=True)
 
 
 def _with_pool(run: Mapping[str, Any], metric: str) -> dict[str, Scores]:
@@ -137,8 +148,8 @@ def mean_and_bootstrap_interval(values: pd.Series) -> Interval:
 
 
 def _types(frame: pd.DataFrame) -> list[str]:
-    names = frame["model_type"].unique()
-    return [*sorted({*names} - {POOL, MEAN}), *(name for name in (POOL, MEAN) if name in names)]
+    names, last = frame["model_type"].unique(), (POOL, WITHOUT_MLP, MEAN)
+    return [*sorted({*names} - {*last}), *(name for name in last if name in names)]
 
 
 def method_table(frame: pd.DataFrame, value: str, title: str, *notes: str) -> MarkdownTable:
@@ -157,7 +168,7 @@ def difference_table(frame: pd.DataFrame, title: str) -> MarkdownTable:
     """Return the default's regret minus that of the baselines, and where it loses most."""
     by_baseline = {baseline: differences(frame, baseline) for baseline in BASELINES}
     found = by_baseline[BASELINES[0]]
-    pairs = found.drop(columns=MEAN).stack()
+    pairs = found.drop(columns=[WITHOUT_MLP, MEAN], errors="ignore").stack()
     rows = {}
     for name in found.columns:
         values = found[name].dropna()

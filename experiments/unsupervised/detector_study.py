@@ -65,9 +65,9 @@ def _anomalies(name: str, rng: np.random.Generator) -> tuple[Floats, Any]:
         X, y = load_digits(return_X_y=True)
         return X, y != int(name[-1])
     if name in LOADED:
-        load, outliers = LOADED[name]
+        load, classes = LOADED[name]
         X, y = load(return_X_y=True)
-        return X, np.isin(y, outliers)
+        return X, np.isin(y, classes)
     inliers, outliers = _simulate(name, rng)
     return np.vstack([inliers, outliers]), np.repeat([False, True], [400, 200])
 
@@ -183,8 +183,8 @@ def _report(records: Mapping[str, Record], n_draws: int) -> list[MarkdownTable]:
         "LocalOutlierFactor, OneClassSVM and EllipticEnvelope together; their default is the mean "
         "over the three. Cross-validation has no score of detectors."
     )
-    columns = ["GridSearchLZO", "default parameters", "random choice", "minus default"]
-    return [MarkdownTable("Regret in ROC AUC", make_frame("data", columns, rows), (note,))]
+    shown = ["GridSearchLZO", "default parameters", "random choice", "minus default"]
+    return [MarkdownTable("Regret in ROC AUC", make_frame("data", shown, rows), (note,))]
 
 
 OUTLIERS = Study([*USED, *FRESH], _run, _report, 5)

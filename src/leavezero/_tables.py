@@ -151,14 +151,7 @@ class TableCodec:
             column = Column(ColumnKind.INTEGER if integer else ColumnKind.NUMBER, X.dtype)
             return cls("sparse", (column,) * X.shape[1])
         cells = X.astype(np.float64, copy=False)
-        first = cells[:FIRST_ROWS]
-        with np.errstate(invalid="ignore"):  # infinity minus infinity
-            fractional = np.any(first - np.floor(first) > 0, axis=0)  # at once for all columns
-        number = Column(ColumnKind.NUMBER, X.dtype)
-        columns = tuple(
-            number if fractions else _read_numbers(column, X.dtype, integer, integer_floats)
-            for column, fractions in zip(cells.T, fractional, strict=True)
-        )
+        columns = tuple(_read_numbers(c, X.dtype, integer, integer_floats) for c in cells.T)
         return cls("array", columns)
 
     @cached_property

@@ -2,7 +2,12 @@
 
 from sklearn.exceptions import FitFailedWarning
 
-__all__ = ["AllCandidatesFailedError", "CandidateFailedWarning", "SmallClassWarning"]
+__all__ = [
+    "AllCandidatesFailedError",
+    "CandidateFailedWarning",
+    "SmallClassWarning",
+    "TimeBudgetError",
+]
 
 
 class AllCandidatesFailedError(ValueError):
@@ -12,6 +17,17 @@ class AllCandidatesFailedError(ValueError):
     --------
     >>> from leavezero.exceptions import AllCandidatesFailedError
     >>> issubclass(AllCandidatesFailedError, ValueError)
+    True
+    """
+
+
+class TimeBudgetError(AllCandidatesFailedError):
+    """No candidate of a search was finished within its time budget.
+
+    Examples
+    --------
+    >>> from leavezero.exceptions import AllCandidatesFailedError, TimeBudgetError
+    >>> issubclass(TimeBudgetError, AllCandidatesFailedError)
     True
     """
 

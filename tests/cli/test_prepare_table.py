@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.metrics import r2_score
 
 from leavezero.cli._model_specs import MODELS, build_candidates, read_grid_file
 from leavezero.cli._output import TableError
@@ -142,12 +143,26 @@ def test_every_model_can_be_fitted_to_every_kind_of_column(task):
     assert max(candidates["knn"][1]["model__n_neighbors"]) < N
 
 
+def test_linear_models_do_not_extrapolate_to_new_categories():
+    rng = np.random.default_rng(0)
+    numbers = rng.integers(70, size=1_000)
+    price = rng.gamma(2, size=70)[numbers]
+    codes = [f"z958{number:02d}" for number in numbers]
+    X = pd.DataFrame({"code": codes, "size": rng.normal(size=1_000)})
+    X.loc[:3, "code"] = ["z95901", "z95902", "z95903", None]  # seen once, and a gap
+    candidates, _ = build_candidates(X, "regression", price, models=["linear"])
+    model = candidates["linear"][0].set_params(model__alpha=0.01).fit(X, price)
+    new = pd.DataFrame({"code": ["z95864", "Z 1", "a b c", None], "size": 0.0})
+    assert ((price.min() <= model.predict(new)) & (model.predict(new) <= price.max())).all()
+    assert r2_score(price, model.predict(X)) > 0.99
+
+
 def test_slow_models_are_left_out_of_large_tables_unless_named():
     X = pd.DataFrame({"x": np.zeros(10_001)})
     candidates, notices = build_candidates(X, "classification", np.zeros(10_001))
     assert "svm" not in candidates
     assert (
-        "svm is left out, because it takes much time and memory with more than 10,000 rows."
+        "svm is left out, because it takes much time and memory with more than 5,000 rows."
         in notices[0]
     )
     assert "svm" in build_candidates(X, "classification", np.zeros(10_001), models=["svm"])[0]

@@ -2,12 +2,14 @@
 
 import io
 import sqlite3
+import zipfile
 from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from pyarrow import feather
 
 from leavezero.cli import _read_table
 from leavezero.cli._output import TableError
@@ -151,6 +153,15 @@ def test_unreadable_files_are_explained(name, content, message, tmp_path):
         read(tmp_path)
 
 
+def test_long_header_and_line_separators_in_names(tmp_path):
+    """The header has more than a megabyte; U+2028 ends no line of a CSV file."""
+    names = [f"{'a' * 500}{number}" for number in range(2_500)] + ["b\u2028c"]
+    row = ",".join(["1"] * len(names))
+    path = tmp_path / "a.csv"
+    path.write_text(f"{','.join(names)}\n{row}\n{row}\n", encoding="utf-8")
+    assert list(read(path).columns) == names
+
+
 @pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zip"])
 def test_files_that_expand_without_bound_are_refused(suffix, tmp_path, monkeypatch):
     monkeypatch.setattr(_read_table, "SMALL_SIZE", 10_000)
@@ -161,6 +172,27 @@ def test_files_that_expand_without_bound_are_refused(suffix, tmp_path, monkeypat
     table = pd.DataFrame({"x": np.random.default_rng(0).normal(size=9999), "y": 1})
     table.to_csv(path, index=False)
     assert len(read(path)) == 9999
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".feather", ".xlsx", ".sqlite"])
+def test_tables_that_expand_without_bound_are_refused(suffix, tmp_path, monkeypatch):
+    """Compressed columns and cells, and a view that never ends."""
+    monkeypatch.setattr(_read_table, "SMALL_SIZE", 30_000)
+    path = tmp_path / f"a{suffix}"
+    zeros = pd.DataFrame({"x": np.zeros(10**6), "y": 0})
+    if suffix == ".parquet":
+        zeros.to_parquet(path)
+    elif suffix == ".feather":
+        feather.write_feather(zeros, path, compression="zstd", chunksize=10**5)
+    elif suffix == ".xlsx":
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("xl/worksheets/sheet1.xml", bytes(10**7))
+    else:
+        endless = "WITH RECURSIVE a(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM a) SELECT x FROM a"
+        with closing(sqlite3.connect(path)) as database:
+            database.execute(f"CREATE VIEW a AS {endless}")
+    with pytest.raises(TableError, match="expands to more than 200 times its size"):
+        read(path)
 
 
 def test_values_are_converted_to_their_kinds():

@@ -1,4 +1,4 @@
-"""The bound of the paper, as published and corrected, and VC dimensions."""
+"""The bound of the paper, as published and corrected."""
 
 from math import inf
 
@@ -6,22 +6,12 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
-from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
-from sklearn.linear_model import LogisticRegression
-from sklearn.naive_bayes import BernoulliNB, GaussianNB
-from sklearn.neighbors import KNeighborsClassifier
-from sklearn.neural_network import MLPClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import PolynomialFeatures, StandardScaler
-from sklearn.svm import SVC
-from sklearn.tree import DecisionTreeClassifier
 
 from leavezero.diagnostics import (
     corollary_divergence,
     jensen_shannon_labels,
     joint_divergence,
     risk_bound,
-    vc_dimension,
 )
 
 
@@ -164,29 +154,3 @@ def test_bound_holds_in_simulation_for_lines_in_the_plane(shift):
         loss = ((x @ normals.T > offsets) != y[:, None]).mean(axis=0)
         n_exceeded += np.abs(loss - risk).max() > bound.tight
     assert n_exceeded / 500 <= 0.1
-
-
-@pytest.mark.parametrize(
-    ("model", "expected"),
-    [
-        (LogisticRegression(), 21),
-        (SVC(kernel="linear"), 21),
-        (GaussianNB(), 41),
-        (SVC(kernel="poly", degree=3), 1771),
-        (SVC(), inf),
-        (KNeighborsClassifier(), inf),
-        (DecisionTreeClassifier(), inf),
-        (DecisionTreeClassifier(max_leaf_nodes=8), None),
-        (DecisionTreeClassifier(max_depth=5), None),
-        (DecisionTreeClassifier(min_samples_leaf=5), None),
-        (RandomForestClassifier(), inf),
-        (ExtraTreesClassifier(min_samples_leaf=5), None),
-        (SVC(kernel="sigmoid"), None),
-        (MLPClassifier(), None),
-        (make_pipeline(StandardScaler(), LogisticRegression()), 21),
-        (make_pipeline(StandardScaler(), BernoulliNB()), None),
-        (make_pipeline(PolynomialFeatures(), LogisticRegression()), None),
-    ],
-)
-def test_vc_dimension_for_20_features(model, expected):
-    assert vc_dimension(model, 20) == expected

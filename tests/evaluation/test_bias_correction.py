@@ -20,7 +20,7 @@ from leavezero import (
     CandidateSearchLZO,
     GridSearchLZO,
 )
-from leavezero.augment import FunctionAugmenter
+from leavezero.augment import CopulaAugmenter, FunctionAugmenter, LabelInvariantMixup
 from leavezero.evaluation import _bias_correction as bias_correction
 from leavezero.evaluation._bias_correction import (
     PairedScores,
@@ -282,3 +282,17 @@ def test_multilabel_models_are_compared():
     results = search.fit(X, y).cv_results_
     np.testing.assert_array_equal(results["rank_test_score"], [3, 2, 1])
     np.testing.assert_array_equal(np.argsort(results["mean_loo_score"]), [0, 1, 2])
+
+
+def test_rows_made_from_training_rows_have_less_weight(make_run):
+    """The third model, without a held-out score, agrees with the second; both know all rows."""
+    X, y = make_moons(100, random_state=0)
+    predictions = np.random.default_rng(0).integers(2, size=(200, 3))
+    predictions[:, 2] = predictions[:, 1]
+    validation, held_out = np.array([0.92, 0.99, 1.0]), np.array([0.84, 0.83, np.nan])
+    leads = []
+    for augmenter in (LabelInvariantMixup(), CopulaAugmenter()):
+        data = (ACCURACY, make_run(X, y, augmenter=augmenter).replicates, y)
+        scores = combine(validation, held_out, np.full(3, 1e-3), predictions, *data)
+        leads.append(scores[2] - scores[0])
+    assert 0 < leads[0] < leads[1] / 3

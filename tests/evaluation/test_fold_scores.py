@@ -116,6 +116,16 @@ def test_folds_of_a_splitter_are_all_used(two_classes, monkeypatch, cv, n_folds)
     assert search.fit_counts_["cv"] == 2 * 5
 
 
+@pytest.mark.parametrize(("n_candidates", "n_fits"), [(4, 4), (8, 5), (14, 7)])
+def test_half_of_the_candidates_have_folds_if_one_fold_is_enough(
+    two_classes, monkeypatch, n_candidates, n_fits
+):
+    monkeypatch.setattr(_fold_scores, "HELD_OUT_ROWS", 20)
+    grid = {"min_samples_leaf": range(1, n_candidates + 1)}
+    search = GridSearchLZO(DecisionTreeClassifier(), grid, **FAST).fit(*two_classes)
+    assert search.fit_counts_["cv"] == n_fits
+
+
 def test_variance_of_r2_is_that_of_squared_errors(make_run, evaluate_all):
     """Not that of two or three scores of folds, which is hardly known."""
     rng = np.random.default_rng(0)
@@ -238,7 +248,7 @@ def test_searches_without_folds(two_classes, model, grid, options):
 def test_best_candidate_without_a_reliable_loo_score(make_run, evaluate_all, two_classes):
     """It is cross-validated, although others of its type have LOO scores; others are not."""
     X, y = two_classes
-    run = make_run(X, y, use_loo=True)
+    run = make_run(X, y, augmenter=GaussianMixtureAugmenter(), use_loo=True)
     grid = [{"n_neighbors": k} for k in (1, 3, 9, 15, 25)]
     scored = evaluate_all(run, KNeighborsClassifier(), grid)[0].results
     n_best = 0

@@ -1,6 +1,5 @@
 """Tasks that exceed limits or die, in real processes: one is lost, and no other."""
 
-import errno
 import os
 import signal
 import subprocess
@@ -79,8 +78,8 @@ def work(shared, task):
             time.sleep(0.001)
     if "exits" in name:
         os._exit(3)
-    if name == "crashes":
-        os.kill(os.getpid(), signal.SIGSEGV)
+    if name == "closes":  # all descriptors, so the connection, too
+        os.closerange(3, 1000)
     if name == "dies once" and not Path(folder, "died").exists():
         Path(folder, "died").touch()
         os.kill(os.getpid(), signal.SIGKILL)
@@ -116,6 +115,7 @@ FAULTS = [
     "child nested sleeps",
     "allocates",
     "child exits",
+    "closes",
     "dies once",
     "interrupts",
     "leaves",
@@ -150,6 +150,7 @@ def mixed(folder):
         ("child nested sleeps", "timeout", 1.5, "exceeded timeout=1.5 seconds"),
         ("allocates", "memory_limit", 10**8, "exceeded memory_limit=100000000 bytes"),
         ("child exits", "died", 3, "its process ended with exit code 3, twice"),
+        ("closes", "died", -signal.SIGKILL, "its process closed its connection, twice"),
         ("interrupts", "failed", 0, "KeyboardInterrupt"),
         ("leaves", "failed", 0, "SystemExit: 3"),
         ("locks", "failed", 0, "The result cannot be pickled"),
@@ -302,11 +303,17 @@ def test_frames_matrices_and_lambdas_are_shared(tmp_path):
     assert function(1) == 2
 
 
-def test_folder_without_space_is_named(monkeypatch, folder):
-    class Full:
-        def __init__(self, *_):
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+def test_folder_without_space_is_named(monkeypatch, tmp_path):
+    """A limit of the system for the size of files acts as a full disk; nothing is left."""
+    import resource
 
-    monkeypatch.setattr(module, "open", Full, raising=False)
-    with pytest.raises(OSError, match=r"cannot be written: No space left .* Set TMPDIR"):
-        run(tasks_of("fine"), folder, timeout=1.0)
+    monkeypatch.setenv("JOBLIB_TEMP_FOLDER", str(tmp_path))
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, before[1]))
+    try:
+        with pytest.raises(OSError, match=r"cannot be written: .* Set TMPDIR") as caught:
+            list(run_tasks(work, np.ones(10**4), [1], n_jobs=1, limits=Limits(timeout=1.0)))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert str(tmp_path) in caught.value.filename
+    assert not list(tmp_path.iterdir())

@@ -88,6 +88,17 @@ def test_the_default_selects_as_for_users_and_has_its_own_pool():
     assert value(frame, "default", "mean") == pytest.approx((20 + 20 + 0) / 3)
 
 
+def test_one_mean_is_without_neural_networks():
+    lines = lines_of("one", selected=0, pool=1, default=[0] * 3, **{"10-fold CV": [0, 1, 0]})
+    for line in lines:
+        types = line["result"]["types"]
+        types["MLP"] = types.pop("tree")
+    frame = regret_frame(lines, "accuracy")
+    assert value(frame, "default", "mean") == pytest.approx((40 + 40 + 0) / 3)
+    assert value(frame, "default", "mean without MLP") == pytest.approx((40 + 0) / 2)
+    assert list(differences(frame, "10-fold CV"))[-2:] == ["mean without MLP", "mean"]
+
+
 def test_loo_scores_are_completed_by_folds_for_types_without_them():
     lines = lines_of("one", selected=0, default=[0.1] * 3, **{"5-fold CV": [1, 0, 0]})
     [default] = [line for line in lines if line["key"]["search"] == "default"]

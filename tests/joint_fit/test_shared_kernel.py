@@ -1,13 +1,18 @@
 """Models that share a kernel predict as each does by itself."""
 
+import logging
+
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.datasets import load_iris
+from sklearn.preprocessing import scale
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR
 
+from leavezero import GridSearchLZO
 from leavezero.joint_fit import _joint_fit, find_joint_fit
 
 CLOSE = (1e-6, 1e-6)
@@ -111,3 +116,13 @@ def test_row_on_the_boundary(equals_plain_fits):
     """A decision value of exactly zero belongs to the second class, as LIBSVM counts votes."""
     X, y = np.array([[-1.0], [1.0]]), np.array([0, 1])
     equals_plain_fits([SVC(kernel="linear")], X, y, np.zeros((1, 1)))
+
+
+def test_a_failed_leave_one_out_method_does_not_undo_the_joint_fit(caplog):
+    X, y = load_iris(return_X_y=True)
+    grid = {"C": [1e4, 1e8], "gamma": [1e-4]}  # libsvm's solution for the second is not exact
+    with caplog.at_level(logging.DEBUG, "leavezero"):
+        search = GridSearchLZO(SVC(), grid, random_state=0).fit(scale(X), y)
+    assert "Leave-one-out method" in caplog.text
+    assert "Joint fit" not in caplog.text
+    assert np.isfinite(search.cv_results_["mean_loo_score"][0])

@@ -6,7 +6,7 @@ import pytest
 from joblib import parallel_config
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.datasets import load_iris, make_classification, make_regression
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import make_scorer, roc_auc_score
@@ -107,6 +107,15 @@ def test_loo_scores_correct_a_memorizing_model():
     assert corrected.cv_results_["mean_test_score"][0] == pytest.approx(0.5, abs=0.1)
 
 
+def test_score_of_noise_with_more_columns_than_rows():
+    """The models separate their training rows, so that they have no leave-one-out score."""
+    grid = {"C": [0.01, 1.0]}
+    search = GridSearchLZO(LogisticRegression(), grid, random_state=0).fit(*noise(200, 1_000, 1))
+    assert (search.cv_results_["mean_validation_score"] > 0.9).any()
+    assert search.best_score_ < 0.65
+    assert any(check.level == "warning" for check in search.diagnose().checks)
+
+
 def test_candidates_without_loo_are_corrected_by_similar_ones():
     """A tree that predicts as 1-NN does gets the bias of 1-NN."""
     models = {
@@ -143,6 +152,16 @@ def test_regressors_of_integer_targets_are_compared_by_values(rng):
     y = (X[:, 0] + rng.normal(size=200) > 0).astype(float)
     table = GridSearchLZO(KNeighborsRegressor(), NEIGHBORS, random_state=0).fit(X, y).cv_results_
     assert np.ptp(table["mean_test_score"] - table["mean_validation_score"]) > 0.01
+
+
+@pytest.mark.parametrize("prefix", ["", "histgradientboostingclassifier__"])
+def test_notes_of_jointly_fitted_candidates_name_their_own_class(prefix):
+    model = HistGradientBoostingClassifier()
+    search = GridSearchLZO(
+        make_pipeline(StandardScaler(), model) if prefix else model, {f"{prefix}max_iter": [2, 4]}
+    )
+    for note in search.set_params(cv_finalists=0, **FEW).fit(X, y).cv_results_["loo_note"]:
+        assert "HistGradientBoostingClassifier" in note
 
 
 def accuracy_of_coefficients(model, X, y):

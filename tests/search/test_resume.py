@@ -4,6 +4,7 @@ import random
 import signal
 import sqlite3
 import sys
+import tempfile
 import warnings
 from typing import ClassVar
 
@@ -156,13 +157,13 @@ class InterruptedOnce(GaussianAugmenter):
 
 
 class InterruptedRule(type(resolve_rule("best", "a search"))):
-    """Sends the signal of Ctrl-C in the first selection."""
+    """Sends the signal of Ctrl-C in the selection, perhaps several times."""
 
-    n_calls: ClassVar = 0
+    def __init__(self, n_signals=1):
+        self.n_signals = n_signals
 
     def choose(self, *args):
-        InterruptedRule.n_calls += 1
-        if self.n_calls == 1:
+        for _ in range(self.n_signals):
             signal.raise_signal(signal.SIGINT)
         return super().choose(*args)
 
@@ -178,13 +179,19 @@ def test_search_that_was_interrupted_while_generating(path, reference):
 
 
 def test_search_that_was_interrupted_in_the_selection(reference):
-    """The selection is made nevertheless."""
+    """It is finished nevertheless, and then the interrupt is raised."""
+    handler = signal.getsignal(signal.SIGINT)
     search = stump_search(select=InterruptedRule())
     with pytest.raises(KeyboardInterrupt):
         search.fit(X, y)
-    assert InterruptedRule.n_calls > 1
+    assert signal.getsignal(signal.SIGINT) is handler
     assert results(search) == reference
     assert search.predict(X).shape == y.shape
+    twice = stump_search(select=InterruptedRule(2))
+    with pytest.raises(KeyboardInterrupt):  # the second signal does not wait
+        twice.fit(X, y)
+    assert not hasattr(twice, "cv_results_")
+    assert signal.getsignal(signal.SIGINT) is handler
 
 
 def test_search_that_was_interrupted_in_the_refit(path, fits, reference, monkeypatch):
@@ -208,7 +215,8 @@ def test_interrupt_in_any_function(path):
         nonlocal n_calls
         n_calls += event == "call"
         if n_calls == at:
-            signal.raise_signal(signal.SIGINT)  # which also ends the profiling
+            sys.setprofile(None)
+            signal.raise_signal(signal.SIGINT)
 
     def fit(path):
         nonlocal n_calls
@@ -367,6 +375,7 @@ def test_checkpoint_of_other_data_raises(path):
         ({"X": X + 1e-12}, "X,"),
         ({"y": y[::-1]}, "y,"),
         ({"weight": weight[::-1]}, "parameters of fit,"),
+        ({"weight": None}, "parameters of fit"),
         ({"groups": np.arange(len(y))}, "groups,"),
     ):
         with pytest.raises(ValueError, match=f"These differ: {name}"):
@@ -463,6 +472,35 @@ def test_damaged_files_give_the_same_result_or_an_error(path, reference):
     assert refusals
     assert all("checkpoint" in text for text in refusals)
     assert n_damaged
+
+
+class LargeStump(Stump):
+    """A split with 12 MB of parameters: eight models are more than a search keeps in memory."""
+
+    def fit(self, X, y):
+        self.memory_ = np.full(1_500_000, self.quantile)
+        return super().fit(X, y)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no such limit")
+def test_full_temporary_folder_costs_memory_and_nothing_else(caplog, monkeypatch, tmp_path):
+    """A limit of the system for the size of files acts as a full disk, from the second model on."""
+    import resource
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    grid = {"quantile": np.linspace(0.1, 0.8, 8).tolist()}
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000_000, before[1]))
+    try:
+        search = GridSearchLZO(LargeStump(column=2), grid, cv_finalists=0, **FEW).fit(X, y)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert "could not be stored on disk" in caplog.text
+    assert search.fit_counts_["refit"] == 0
+    assert search.best_estimator_.memory_[0] == search.best_params_["quantile"]
+    plain = stump_search(grid=grid | {"column": [2]}, cv_finalists=0).fit(X, y)
+    assert repr(search.best_score_) == repr(plain.best_score_)
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no such limit")

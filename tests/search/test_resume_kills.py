@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -70,6 +71,20 @@ def finished(path):
         return set()
     params = [eval(result["params"]) for result in summary.results.values()]
     return {f"{one['column']} {one['quantile']}" for one in params}
+
+
+def saved_so_far(pid, path):
+    """Return the candidates in the checkpoint of a process, which is stopped meanwhile."""
+    os.kill(pid, signal.SIGSTOP)
+    copied = path.with_name("copy.sqlite")
+    try:
+        for end in ("", "-journal"):  # of a transaction that is not finished
+            copied.with_name(copied.name + end).unlink(missing_ok=True)
+            with suppress(FileNotFoundError):
+                shutil.copy(f"{path}{end}", f"{copied}{end}")
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    return finished(copied)
 
 
 def fork(function):
@@ -160,12 +175,14 @@ def kill_workers(folder, name, n_kills, **params):
     moments, path, log = random.Random(name), folder / f"{name}.sqlite", folder / f"{name}.log"
     os.environ |= {LOG: str(log), SECONDS: "0.05"}
     child = fork(lambda: search_of(path, **params).fit(X, y))
-    n_killed = 0
+    n_killed, checks = 0, []
     for number in range(1, n_kills + 1):
         until = time.monotonic() + 120
         while len(fits(log)) < 5 * number and time.monotonic() < until:
             time.sleep(0.002)
         time.sleep(moments.uniform(0.0, 0.05))
+        known = saved_so_far(child, path)
+        checks.append((known, len(fits(log))))
         # Of our workers the oldest, since three that die while they start end a search; of
         # joblib's processes the youngest, since the oldest is its resource tracker.
         workers = sorted(descendants(child), reverse="timeout" not in params)
@@ -179,17 +196,18 @@ def kill_workers(folder, name, n_kills, **params):
         ended = os.waitpid(child, os.WNOHANG)
     assert ended[1] == 0
     end_workers(left)
-    # A killed worker costs the fit that it runs; joblib ends all workers if one is lost.
-    n_lost = n_killed * (1 if "timeout" in params else 2)
-    repeated = fits(log)[N_CANDIDATES + n_lost :]
+    # joblib drops results that have reached the main process and were not used yet.
+    repeated = set() if "timeout" not in params else set(fits(log)[N_CANDIDATES + n_killed :])
+    for known, before in checks:
+        repeated |= known & set(fits(log)[before:])
     last = search_of(path).fit(X, y)
     os.environ[SECONDS] = "0"
     return {
         "same": results(last) == results(search_of().fit(X, y)),
-        "repeated": repeated,
+        "repeated": sorted(repeated),
         "n_killed": n_killed,
-        "n_known": 1,
-        "n_fits": N_CANDIDATES - 1 + last.fit_counts_["candidate"],
+        "n_known": len(known),
+        "n_fits": N_CANDIDATES - len(known) + last.fit_counts_["candidate"],
         "n_finished": len(finished(path)),
         "workers_ended": True,
     }

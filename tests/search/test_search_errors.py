@@ -74,6 +74,7 @@ def test_invalid_data_raise(make_search, data, message):
         ({"time_budget": "1h"}, "time_budget of {} must be None or a positive number"),
         ({"memory_limit": "much"}, "memory_limit of {} must be None, a positive number of bytes"),
         ({"checkpoint": 3}, "checkpoint of {} must be None, a path or a Checkpoint, got 3"),
+        ({"checkpoint": "a\0b"}, "checkpoint of {} must be None, a path or a Checkpoint, got 'a"),
     ],
 )
 def test_invalid_parameters_raise(make_search, params, message):

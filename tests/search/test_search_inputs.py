@@ -10,13 +10,13 @@ import pandas as pd
 import pytest
 import sklearn
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.exceptions import DataConversionWarning
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import f1_score, make_scorer
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.neighbors import KNeighborsClassifier
@@ -165,12 +165,41 @@ def test_candidates_receive_y_in_its_container(container):
     assert search.predict(X)[0] in ("a", "b")
 
 
-def test_columns_of_y_are_flattened():
-    X = np.random.default_rng(0).random((20, 3))
-    search = GridSearchLZO(Recording(), {"level": [1, 2]}, error_score="raise", **FEW)
+def test_columns_of_y_are_flattened_for_estimators_of_scikit_learn():
+    X, y = np.random.default_rng(0).random((20, 3)), np.arange(20.0)[:, None]
     with pytest.warns(DataConversionWarning):
-        search.fit(X, pd.DataFrame({"y": np.arange(20) % 2}))
-    assert search.best_estimator_.y_.shape == (20,)
+        search = GridSearchLZO(Ridge(), {"alpha": [1, 2]}, error_score="raise", **FEW).fit(X, y)
+    assert search.predict(X).shape == (20,)
+
+
+class ColumnRegressor(RegressorMixin, BaseEstimator):
+    """A regressor that requires a y of shape (n, 1), as skorch's."""
+
+    def __init__(self, alpha=1.0):
+        self.alpha = alpha
+
+    def fit(self, X, y):
+        self.model_ = Ridge(self.alpha).fit(X, y[:, 0])
+        return self
+
+    def predict(self, X):
+        return self.model_.predict(X)[:, None]
+
+
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [
+        (ColumnRegressor(), "alpha"),
+        (make_pipeline(StandardScaler(), ColumnRegressor()), "columnregressor__alpha"),
+    ],
+)
+def test_columns_of_y_are_passed_to_other_estimators(model, name):
+    rng = np.random.default_rng(0)
+    X = rng.random((60, 3))
+    y = X.sum(axis=1, keepdims=True) + 0.1 * rng.random((60, 1))
+    search = GridSearchLZO(model, {name: [0.1, 100]}, error_score="raise", **FEW).fit(X, y)
+    assert search.best_params_ == {name: 0.1}
+    assert search.best_score_ > 0.9
 
 
 def test_arrays_with_more_than_two_dimensions():

@@ -27,6 +27,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
 
 from leavezero import (
     CandidateSearchLZO,
@@ -38,9 +39,10 @@ from leavezero import (
 )
 from leavezero.augment import GaussianAugmenter
 from leavezero.evaluation import _evaluate
-from leavezero.exceptions import AllCandidatesFailedError, CandidateFailedWarning
+from leavezero.exceptions import CandidateFailedWarning, TimeBudgetError
 from leavezero.execution import TaskEnded, summarize_checkpoint
 from leavezero.execution._process_pool import MARK, _marked_processes, cloudpickle
+from leavezero.search import _base
 
 pytestmark = pytest.mark.skipif(
     not Path("/proc/self/statm").exists(), reason="reads the memory in use from /proc"
@@ -278,18 +280,38 @@ def test_time_budget_and_checkpoint(tmp_path, reference):
     assert "time_budget of GridSearchLZO was spent when 0 candidates were cross-val" in messages
     assert set(search.failures_.values()) == {"was not finished within time_budget=1.5 seconds"}
     assert search.fit_counts_["candidate"] == 20 - n_left
-    assert search.fit_counts_["cv"] == 0
+    assert search.fit_counts_["cv"] < 10  # in the rest of the time budget
     assert search.best_score_ == np.nanmax(search.cv_results_["mean_test_score"])
-    assert len(summarize_checkpoint(path).results) == 20 - n_left
+    n_folds = search.fit_counts_["cv"]
+    assert len(summarize_checkpoint(path).results) == 20 - n_left + n_folds
     resumed = search_of(grid, checkpoint=path).fit(X, y)
     assert resumed.fit_counts_["candidate"] == n_left
     assert scores(resumed) == scores(reference)
 
 
+@pytest.mark.parametrize(
+    ("model", "cv_finalists", "share"),
+    [
+        (SVC(), "auto", 1.0),  # has leave-one-out scores
+        (SVC(), 2, 0.6),
+        (DecisionTreeClassifier(), "auto", 0.6),
+        (DecisionTreeClassifier(), 0, 1.0),
+    ],
+)
+def test_folds_have_a_part_of_the_time_budget(monkeypatch, model, cv_finalists, share):
+    def stop(run, strategy, models, *, limits, **options):
+        raise RuntimeError(f"share {limits.share}")
+
+    monkeypatch.setattr(_base, "evaluate", stop)
+    search = GridSearchLZO(model, {"random_state": [1]}, time_budget=9, cv_finalists=cv_finalists)
+    with pytest.raises(RuntimeError, match=f"share {share}"):
+        search.fit(X, y)
+
+
 def test_time_budget_and_timeout_of_folds():
     """Fits that are not finished are not counted, and their candidates have no fold score."""
     grid = {"quantile": QUANTILES[8:11], "seconds": [0.4]}
-    search = search_of(grid, time_budget=2.2, cv_finalists="all")
+    search = search_of(grid, time_budget=4.0, cv_finalists="all")
     with pytest.warns(CandidateFailedWarning, match="time_budget of GridSearchLZO was spent when"):
         search.fit(X, y)
     assert search.fit_counts_["candidate"] == 3
@@ -303,7 +325,7 @@ def test_time_budget_and_timeout_of_folds():
 def test_time_budget_without_a_finished_candidate_raises():
     search = search_of({"quantile": [0.4, 0.5]}, time_budget=1e-9)
     message = "No candidate of GridSearchLZO was finished within time_budget"
-    with pytest.raises(AllCandidatesFailedError, match=message):
+    with pytest.raises(TimeBudgetError, match=message):
         search.fit(X, y)
 
 

@@ -12,7 +12,7 @@ from sklearn.model_selection import GroupKFold
 from sklearn.svm import SVC, LinearSVC
 
 from leavezero import CandidateSearchLZO, FixedValidationSet, GridSearchLZO, LabelInvariantMixup
-from leavezero.augment import GaussianAugmenter
+from leavezero.augment import CopulaAugmenter, GaussianAugmenter
 
 
 class Recording(ClassifierMixin, BaseEstimator):
@@ -96,7 +96,7 @@ def test_integer_weights_equal_repeated_rows(rng, grid_search, estimator, grid):
     np.testing.assert_allclose(weighted.predict(X), repeated.predict(X))
 
 
-@pytest.mark.parametrize("augmenter", [LabelInvariantMixup(), "auto"])
+@pytest.mark.parametrize("augmenter", [LabelInvariantMixup(), CopulaAugmenter()])
 def test_equal_weights_change_nothing(data, grid_search, augmenter):
     params = {"augmenter": augmenter}
     plain = grid_search(LogisticRegression(), {"C": [0.1, 1]}, **params).fit(*data)
@@ -120,7 +120,7 @@ def test_weight_of_a_generated_row_is_the_mean_over_its_source_rows(data, grid_s
 def test_rows_without_source_rows_are_sampled_from_the_weighted_data(grid_search):
     X, y = make_classification(120, 5, flip_y=0.2, random_state=0)
     weight = np.where(y == 1, 9.0, 1.0)
-    search = grid_search(LogisticRegression(), {}, augmenter="auto", n_replicates=4)
+    search = grid_search(LogisticRegression(), {}, augmenter=CopulaAugmenter(), n_replicates=4)
     share = search.fit(X, y, sample_weight=weight).validation_set_.y.mean()
     assert share == pytest.approx(np.average(y, weights=weight), abs=0.03)
 

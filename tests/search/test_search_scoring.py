@@ -28,7 +28,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from leavezero import GridSearchLZO
+from leavezero import AugmenterUnion, GridSearchLZO, LabelInvariantMixup
+from leavezero.augment import GaussianAugmenter
 from leavezero.exceptions import AllCandidatesFailedError, CandidateFailedWarning
 
 GRID = {"C": [0.01, 1]}
@@ -233,8 +234,12 @@ MODEL = make_pipeline(StandardScaler(), LogisticRegression())
 PENALTIES = {"logisticregression__C": [1e-3, 1e-1, 1]}
 
 
+UNION = AugmenterUnion([LabelInvariantMixup(), GaussianAugmenter()])
+
+
 def scores_of(scoring, refit=True, **options):
     X, y = make_classification(200, flip_y=0.2, random_state=0)
+    options |= {"augmenter": UNION, "n_replicates": 3}
     return GridSearchLZO(MODEL, PENALTIES, scoring=scoring, refit=refit, **options).fit(X, y)
 
 

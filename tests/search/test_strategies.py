@@ -1,5 +1,6 @@
 """Searches that propose candidates differently: random, halving, Optuna, several estimators."""
 
+import inspect
 import sys
 
 import numpy as np
@@ -7,6 +8,7 @@ import optuna
 import pytest
 from joblib import parallel_config
 from scipy.stats import loguniform, randint
+from sklearn.base import clone
 from sklearn.datasets import make_classification, make_regression
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -65,7 +67,12 @@ def test_results_do_not_depend_on_n_jobs(make):
 
 
 class ListSearchLZO(BaseSearchLZO):
-    """A user's search over listed parameters."""
+    """A user's search over listed parameters.
+
+    Parameters
+    ----------
+    {common}
+    """
 
     def __init__(self, estimator, listed, *, random_state=None):
         super().__init__(random_state=random_state)
@@ -80,6 +87,8 @@ class ListSearchLZO(BaseSearchLZO):
 
 def test_search_class_of_a_user():
     search = ListSearchLZO(SVC(), [{"C": 1}, {"C": 10}, {"C": 1}], random_state=0).fit(X, y)
+    assert clone(search).random_state == 0
+    assert "n_jobs : int or None, default=None" in inspect.getdoc(ListSearchLZO)
     assert search.n_fits_ == 2
     assert search.cv_results_["params"] == [{"C": 1}, {"C": 10}]
 
@@ -195,6 +204,20 @@ def test_best_candidates_of_an_iteration_continue():
     assert set(kept) == {GRID["C"][row] for row in np.argsort(-scores[:6], kind="stable")[:2]}
     plain = GridSearchLZO(SVC(), {"C": kept}, **FEW).fit(X, y)
     np.testing.assert_array_equal(plain.cv_results_["mean_test_score"], scores[6:])
+
+
+@pytest.mark.parametrize("weight", [None, np.linspace(1, 2, 180)])
+def test_training_scores_of_halving_use_the_rows_that_were_fitted(weight):
+    """A full tree predicts these without error, and others not."""
+    grid = {"min_samples_leaf": [1, 60]}
+    search = HalvingGridSearchLZO(
+        DecisionTreeClassifier(), grid, factor=2, min_resources=40, return_train_score=True, **FEW
+    ).fit(X, y, sample_weight=weight)
+    table = search.cv_results_
+    is_full = table["param_min_samples_leaf"] == 1
+    assert (table["n_resources"][is_full] < 180).any()
+    assert (table["mean_train_score"][is_full] == 1.0).all()
+    assert (table["mean_train_score"][~is_full] < 1.0).all()
 
 
 def test_rows_of_iterations_are_stratified_and_nested():

@@ -5,20 +5,18 @@ from leavezero.augment._augmenter import (
     ClassConditionalAugmenter,
     ClassRows,
     ClassSample,
-    TableAugmenter,
     ValidationSet,
+    is_regression,
+    takes_unlabeled,
 )
-from leavezero.augment._augmenter import is_regression as is_regression  # not public
-from leavezero.augment._augmenter import takes_unlabeled as takes_unlabeled  # not public
-from leavezero.augment._auto import resolve_augmenter as resolve_augmenter  # not public
+from leavezero.augment._auto import resolve_augmenter
 from leavezero.augment._composition import AugmenterPipeline, AugmenterUnion
 from leavezero.augment._copula import CopulaAugmenter
 from leavezero.augment._density_ratio import DensityRatioWeighted
 from leavezero.augment._forest import ForestAugmenter
 from leavezero.augment._gaussian import GaussianAugmenter, GaussianMixtureAugmenter
 from leavezero.augment._mixup import LabelInvariantMixup, NeighborMixup, OrthogonalTransform
-from leavezero.augment._pseudo_labels import LabeledOnly, PseudoLabeled
-from leavezero.augment._pseudo_labels import check_labels as check_labels  # not public
+from leavezero.augment._pseudo_labels import LabeledOnly, PseudoLabeled, check_labels
 from leavezero.augment._text_and_images import ImageAugmenter, TextAugmenter
 from leavezero.augment._user_defined import (
     FixedValidationSet,
@@ -45,7 +43,6 @@ __all__ = [
     "NeighborMixup",
     "OrthogonalTransform",
     "PseudoLabeled",
-    "TableAugmenter",
     "TextAugmenter",
     "ValidationSet",
 ]

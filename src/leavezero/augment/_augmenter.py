@@ -304,32 +304,82 @@ class BaseAugmenter(BaseEstimator, ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class TableSample:
-    """Generated rows as numbers, before they are decoded."""
+class ClassRows:
+    """The training rows of one class, or of one class within one group.
 
-    values: Any
-    codes: Ints | None = None  # positions in the labels of the target
-    numbers: Floats | None = None  # regression targets
-    source_rows: Ints | None = None
+    For a regression target there is one class, and the last columns are the target.
 
-
-class TableAugmenter(BaseAugmenter):
-    """Base class of augmenters that work on a table encoded as numbers.
-
-    A subclass implements :meth:`_fit_table` and :meth:`_sample_table`. The class attribute
-    ``takes`` names what it supports in addition to complete numeric tables with classes: "missing
-    values", "non-numeric columns", "sparse matrices", "regression targets", "several outputs",
-    "text" or "text only". Generated rows have the container, dtypes and labels of the data.
+    Parameters
+    ----------
+    name, code : str and int
+        The class, for messages (empty for regression), and its position in the sorted classes.
+    rows : array of int
+        The positions of its rows in the training data.
+    values : array or sparse matrix
+        At most ``max_rows`` encoded rows; None after ``fit`` if ``keeps_rows`` is False.
+    categorical : array of bool
+        Mask of the columns that hold positions of categories.
+    n_targets : int
+        The number of last columns that are regression targets.
 
     Examples
     --------
-    >>> from leavezero.augment import GaussianAugmenter, TableAugmenter
-    >>> issubclass(GaussianAugmenter, TableAugmenter)
+    >>> from leavezero.augment import ClassRows
+    >>> len(ClassRows("'a'", 0, rows=[2, 5], values=[[0.1], [0.3]], categorical=[False]))
+    2
+    """
+
+    name: str
+    code: int
+    rows: Ints
+    values: Any
+    categorical: Bools
+    n_targets: int = 0
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+@dataclass(frozen=True, eq=False)
+class ClassSample:
+    """Generated rows of one class; ``source_rows`` are positions among the rows of the class.
+
+    Examples
+    --------
+    >>> from leavezero.augment import ClassSample
+    >>> ClassSample(values=[[0.2]], source_rows=[[0, 1]]).values
+    [[0.2]]
+    """
+
+    values: Any
+    source_rows: Ints | None = None
+
+
+class ClassConditionalAugmenter(BaseAugmenter):
+    """Base class of augmenters that generate each class separately and keep the label marginal.
+
+    They work on a table encoded as numbers; generated rows have the container, dtypes and labels of
+    the data. The class attribute ``takes`` names what is supported in addition to complete numeric
+    tables with classes: "missing values", "non-numeric columns", "sparse matrices", "regression
+    targets", "several outputs", "text" or "text only".
+
+    The number of generated rows per class is its share of the training rows, rounded by largest
+    remainder (Li et al. 2020: an augmentation should keep the label marginal). Combinations of
+    several outputs are classes; a regression target is one class. A subclass implements
+    :meth:`_fit_class` and :meth:`_sample_class`; each class has its own random stream.
+
+    Examples
+    --------
+    >>> from leavezero.augment import ClassConditionalAugmenter, LabelInvariantMixup
+    >>> issubclass(LabelInvariantMixup, ClassConditionalAugmenter)
     True
     """
 
     takes: ClassVar[frozenset[str]] = frozenset()
     mixes_rows: ClassVar[bool] = False  # True: a generated row lies between rows of one group
+    min_rows: ClassVar[int] = 1  # of a class; smaller ones are copied, with a warning
+    max_rows: ClassVar[int | None] = None  # per class, for fitting; None for all
+    keeps_rows: ClassVar[bool] = True  # False if sampling does not need the training rows
 
     def _fit(self, X: Table, y: AnyArray, weight: Floats | None, groups: Ints | None) -> None:
         values, self._codec = self._read_table(X)
@@ -341,33 +391,65 @@ class TableAugmenter(BaseAugmenter):
         if self._rows is not None:
             values, target = values[self._rows], target.take(self._rows)
             groups = None if groups is None else groups[self._rows]
-        self._fit_table(values, target, groups)
+        self._fit_classes(values, target, groups)
+
+    def _fit_classes(self, values: Any, target: Target, groups: Ints | None) -> None:
+        codes = target.codes
+        if groups is not None and self.mixes_rows:
+            codes = codes * (int(groups.max()) + 1) + groups  # one code per class and group
+        self._n_targets = 0 if target.numbers is None else target.numbers.shape[1]
+        if target.numbers is not None and sparse.issparse(values):
+            values = sparse.hstack([values, target.numbers], format="csr")
+        elif target.numbers is not None:
+            values = np.hstack([values, target.numbers])
+        categorical = np.zeros(self._n_targets, dtype=bool)
+        if self._codec is not None:
+            categorical = np.append(self._codec.categorical, categorical)
+        order = np.argsort(codes, kind="stable")
+        self._classes, self._fitted = [], []
+        for rows in np.split(order, np.flatnonzero(np.diff(codes[order])) + 1):
+            code = int(target.codes[rows[0]])
+            name = "" if target.labels is None else target.name(code)
+            some = random_rows(len(rows), self.max_rows, np.random.default_rng(0))
+            known = values[rows[some]]
+            one = ClassRows(name, code, rows, known, categorical, self._n_targets)
+            self._fitted.append(self._fit_class(one))
+            self._classes.append(one if self.keeps_rows else replace(one, values=None))
+        small = [one for one in self._classes if len(one) < self.min_rows]
+        if small:
+            self._warn_small(small[0], len(small) - 1)
 
     def _sample(self, n_samples: int, root: np.random.SeedSequence) -> ValidationSet:
-        sample = self._sample_table(n_samples, root)
-        source_rows = sample.source_rows
-        if source_rows is not None and self._rows is not None:
-            source_rows = self._rows[source_rows]
-        X = sample.values if self._bounds is None else np.clip(sample.values, *self._bounds)
+        sizes = quotas(np.array([len(one) for one in self._classes]), n_samples)
+        samples = [
+            self._sample_class(one, self._fitted[i], int(sizes[i]), stream(root, "stratum", i))
+            for i, one in enumerate(self._classes)
+        ]
+        order = stream(root, "order").permutation(n_samples)
+        values = stack_rows([sample.values for sample in samples])[order]
+        codes = np.repeat([one.code for one in self._classes], sizes)[order]
+        source_rows = None
+        if all(sample.source_rows is not None for sample in samples):
+            source_rows = np.concatenate(
+                [c.rows[s.source_rows] for c, s in zip(self._classes, samples, strict=True)]
+            )[order]
+            if self._rows is not None:
+                source_rows = self._rows[source_rows]
+        numbers = None  # of a regression target
+        if self._n_targets:
+            values, numbers = values[:, : -self._n_targets], values[:, -self._n_targets :]
+            numbers = numbers.toarray() if sparse.issparse(numbers) else numbers
+        X = values if self._bounds is None else np.clip(values, *self._bounds)
         if self._codec is not None:
             rounding = stream(root, "rounding") if self._codec.integer.any() else None
             X = self._codec.decode(X, rounding)
-        y = self._target.decode(sample.codes, sample.numbers)
-        return ValidationSet(X, y, source_rows=source_rows)
+        return ValidationSet(X, self._target.decode(codes, numbers), source_rows=source_rows)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = "missing values" in self.takes
         tags.input_tags.sparse = "sparse matrices" in self.takes
         return tags
-
-    @abstractmethod
-    def _fit_table(self, values: Any, target: Target, groups: Ints | None) -> None:
-        """Learn from encoded rows, the target and integer group codes."""
-
-    @abstractmethod
-    def _sample_table(self, n_samples: int, root: np.random.SeedSequence) -> TableSample:
-        """Generate encoded rows."""
 
     def _validated(self, X: Table) -> Any:
         try:
@@ -428,124 +510,6 @@ class TableAugmenter(BaseAugmenter):
                 f"{owner} requires a sequence of strings, got a table with {values.shape[1]} "
                 "columns. Use LabelInvariantMixup for numbers."
             )
-
-
-@dataclass(frozen=True, eq=False)
-class ClassRows:
-    """The training rows of one class, or of one class within one group.
-
-    For a regression target there is one class, and the last columns are the target.
-
-    Parameters
-    ----------
-    name, code : str and int
-        The class, for messages (empty for regression), and its position in the sorted classes.
-    rows : array of int
-        The positions of its rows in the training data.
-    values : array or sparse matrix
-        At most ``max_rows`` encoded rows; None after ``fit`` if ``keeps_rows`` is False.
-    categorical : array of bool
-        Mask of the columns that hold positions of categories.
-    n_targets : int
-        The number of last columns that are regression targets.
-
-    Examples
-    --------
-    >>> from leavezero.augment import ClassRows
-    >>> len(ClassRows("'a'", 0, rows=[2, 5], values=[[0.1], [0.3]], categorical=[False]))
-    2
-    """
-
-    name: str
-    code: int
-    rows: Ints
-    values: Any
-    categorical: Bools
-    n_targets: int = 0
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-
-@dataclass(frozen=True, eq=False)
-class ClassSample:
-    """Generated rows of one class; ``source_rows`` are positions among the rows of the class.
-
-    Examples
-    --------
-    >>> from leavezero.augment import ClassSample
-    >>> ClassSample(values=[[0.2]], source_rows=[[0, 1]]).values
-    [[0.2]]
-    """
-
-    values: Any
-    source_rows: Ints | None = None
-
-
-class ClassConditionalAugmenter(TableAugmenter):
-    """Base class of augmenters that generate each class separately and keep the label marginal.
-
-    The number of generated rows per class is its share of the training rows, rounded by largest
-    remainder (Li et al. 2020: an augmentation should keep the label marginal). Combinations of
-    several outputs are classes; a regression target is one class. A subclass implements
-    :meth:`_fit_class` and :meth:`_sample_class`; each class has its own random stream.
-
-    Examples
-    --------
-    >>> from leavezero.augment import ClassConditionalAugmenter, LabelInvariantMixup
-    >>> issubclass(LabelInvariantMixup, ClassConditionalAugmenter)
-    True
-    """
-
-    min_rows: ClassVar[int] = 1  # of a class; smaller ones are copied, with a warning
-    max_rows: ClassVar[int | None] = None  # per class, for fitting; None for all
-    keeps_rows: ClassVar[bool] = True  # False if sampling does not need the training rows
-
-    def _fit_table(self, values: Any, target: Target, groups: Ints | None) -> None:
-        codes = target.codes
-        if groups is not None and self.mixes_rows:
-            codes = codes * (int(groups.max()) + 1) + groups  # one code per class and group
-        self._n_targets = 0 if target.numbers is None else target.numbers.shape[1]
-        if target.numbers is not None and sparse.issparse(values):
-            values = sparse.hstack([values, target.numbers], format="csr")
-        elif target.numbers is not None:
-            values = np.hstack([values, target.numbers])
-        categorical = np.zeros(self._n_targets, dtype=bool)
-        if self._codec is not None:
-            categorical = np.append(self._codec.categorical, categorical)
-        order = np.argsort(codes, kind="stable")
-        self._classes, self._fitted = [], []
-        for rows in np.split(order, np.flatnonzero(np.diff(codes[order])) + 1):
-            code = int(target.codes[rows[0]])
-            name = "" if target.labels is None else target.name(code)
-            some = random_rows(len(rows), self.max_rows, np.random.default_rng(0))
-            known = values[rows[some]]
-            one = ClassRows(name, code, rows, known, categorical, self._n_targets)
-            self._fitted.append(self._fit_class(one))
-            self._classes.append(one if self.keeps_rows else replace(one, values=None))
-        small = [one for one in self._classes if len(one) < self.min_rows]
-        if small:
-            self._warn_small(small[0], len(small) - 1)
-
-    def _sample_table(self, n_samples: int, root: np.random.SeedSequence) -> TableSample:
-        sizes = quotas(np.array([len(one) for one in self._classes]), n_samples)
-        samples = [
-            self._sample_class(one, self._fitted[i], int(sizes[i]), stream(root, "stratum", i))
-            for i, one in enumerate(self._classes)
-        ]
-        order = stream(root, "order").permutation(n_samples)
-        values = stack_rows([sample.values for sample in samples])[order]
-        codes = np.repeat([one.code for one in self._classes], sizes)[order]
-        source_rows = None
-        if all(sample.source_rows is not None for sample in samples):
-            source_rows = np.concatenate(
-                [c.rows[s.source_rows] for c, s in zip(self._classes, samples, strict=True)]
-            )[order]
-        if not self._n_targets:
-            return TableSample(values, codes=codes, source_rows=source_rows)
-        features, numbers = values[:, : -self._n_targets], values[:, -self._n_targets :]
-        numbers = numbers.toarray() if sparse.issparse(numbers) else numbers
-        return TableSample(features, numbers=numbers, source_rows=source_rows)
 
     def _warn_small(self, one: ClassRows, n_others: int) -> None:
         which = f"Class {one.name}" if one.name else "The training data"

@@ -45,11 +45,6 @@ def resolve_augmenter(
             return ResolvedAugmenter(augmenter, "it was passed")
         reason = "it was passed, and some rows have no label"
         return ResolvedAugmenter(LabeledOnly(augmenter, unlabeled), reason)
-    if not isinstance(augmenter, str) or augmenter != "auto":
-        raise ValueError(
-            'augmenter must be "auto" or an object with fit(X, y) and sample(n_samples), '
-            f"got {augmenter!r}."
-        )
     if unlabeled is not None:
         known = default_labelers(count_rows(X)).values()
         others = [labeler for labeler in known if type(labeler) not in candidate_types]

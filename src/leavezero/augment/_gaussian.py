@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 from sklearn.preprocessing import StandardScaler
+from threadpoolctl import threadpool_limits
 
 from leavezero._random import integer_seed, seed_sequence
 from leavezero._typing import Floats, RandomState
@@ -115,9 +116,9 @@ class Mixture:
         with warnings.catch_warnings():
             # Fewer distinct rows than components, or 100 steps of EM were not enough.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            # Mixtures begin with k-means, during which scikit-learn limits the threads of BLAS in
-            # the whole process: of two at once, one would restore the limit of the other.
-            with _ONE_MIXTURE:
+            # Threads would wait for each other longer than such small fits take. The limit is that
+            # of the whole process: of two at once, one would restore the limit of the other.
+            with _ONE_MIXTURE, threadpool_limits(1):
                 bics = [mixture.fit(rows).bic(rows) for mixture in mixtures]
         best = mixtures[int(np.argmin(bics))]
         is_full = best.covariance_type == "full"

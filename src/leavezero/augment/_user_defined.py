@@ -25,11 +25,12 @@ class FunctionAugmenter(BaseAugmenter):
     --------
     >>> import numpy as np
     >>> from leavezero.augment import FunctionAugmenter
-    >>> def add_noise(X, y, n_samples, rng):
-    ...     rows = rng.integers(len(y), size=n_samples)
-    ...     return X[rows] + 0.1 * rng.normal(size=(n_samples, X.shape[1])), y[rows]
-    >>> X, y = np.arange(8.0).reshape(4, 2), np.array([0, 0, 1, 1])
-    >>> FunctionAugmenter(add_noise).fit(X, y).sample(3, random_state=0).X.shape
+    >>> def gaussian_rows(X, y, n_samples, rng):
+    ...     labels = rng.choice(y, size=n_samples)
+    ...     classes = [X[y == label] for label in labels]
+    ...     return np.array([rng.normal(c.mean(axis=0), c.std(axis=0)) for c in classes]), labels
+    >>> X, y = np.random.default_rng(0).normal(size=(20, 2)), np.tile([0, 1], 10)
+    >>> FunctionAugmenter(gaussian_rows).fit(X, y).sample(3, random_state=0).X.shape
     (3, 2)
     """
 

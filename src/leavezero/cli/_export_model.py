@@ -13,7 +13,7 @@ from leavezero.cli._read_table import NULLS
 from leavezero.cli._saved_model import TableModel, load_model
 from leavezero.report import python_code
 
-SUFFIXES = {".py": "script", ".ipynb": "notebook", ".onnx": "ONNX model"}
+SUFFIXES = {".py": "Script", ".ipynb": "Notebook", ".onnx": "ONNX model"}
 _READERS = {
     "csv": "read_csv",
     "json lines": "read_json",
@@ -36,7 +36,7 @@ def run_export(path: Path, out: Path, trusted: tuple[str, ...] = ()) -> None:
         write_text(out, "\n\n".join(code_parts(model)) + "\n")
     else:
         write_text(out, json.dumps(_notebook(model), indent=1) + "\n")
-    print_lines(f"{SUFFIXES[out.suffix.lower()].capitalize()} written to {out}")
+    print_lines(f"{SUFFIXES[out.suffix.lower()]} written to {out}")
 
 
 def code_parts(model: TableModel) -> list[str]:

@@ -2,6 +2,7 @@
 
 import atexit
 import gc
+import os
 import sys
 from importlib.util import find_spec
 
@@ -28,6 +29,9 @@ def main() -> None:
             file=sys.stderr,
         )
         raise SystemExit(1)
+    # Threads of OpenMP that wait actively for each other on a busy machine make boosting many times
+    # slower. It is read when scikit-learn is imported.
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     # skrub, skops and scikit-learn create a million objects that live until the end: fewer garbage
     # collections while they are imported, and none at the end, save half a second.
     gc.set_threshold(100_000)

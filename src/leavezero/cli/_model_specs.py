@@ -25,13 +25,14 @@ from sklearn.linear_model import BayesianRidge, LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import FunctionTransformer
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 from sklearn.svm import SVC, SVR
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from skrub import tabular_pipeline
 
 from leavezero._typing import AnyArray
 from leavezero.cli._output import TableError, check_name
+from leavezero.cli._read_table import column_kind, is_text
 from leavezero.report import BASELINE
 
 Grid = Mapping[str, Sequence[Any]]
@@ -51,6 +52,14 @@ _BOOSTING: dict[str, Any] = {
     "categorical_features": "from_dtype",
 }
 _LIGHTGBM: dict[str, Any] = {"n_estimators": 150, "n_jobs": 1, "verbose": -1}
+_MANY = 40  # categories; skrub encodes up to as many by indicators
+_CODES: dict[str, Any] = {  # categories that occur once stand for those that do not occur
+    "handle_unknown": "infrequent_if_exist",
+    "min_frequency": 2,
+    "max_categories": 128,
+    "dtype": "float32",
+    "sparse_output": False,
+}
 
 
 @dataclass(frozen=True)
@@ -76,7 +85,7 @@ MODELS: dict[str, dict[str, ModelSpec]] = {
         "bayes": ModelSpec(GaussianNB, {"var_smoothing": (1e-9, 1e-3, 1e-1)}),
         "tree": ModelSpec(DecisionTreeClassifier, _TREE_GRID),
         "knn": ModelSpec(KNeighborsClassifier, _KNN_GRID, 50_000),
-        "svm": ModelSpec(SVC, _SVM_GRID, 10_000),
+        "svm": ModelSpec(SVC, _SVM_GRID, 5_000),
     },
     "regression": {
         "linear": ModelSpec(Ridge, {"alpha": _C}),
@@ -86,7 +95,7 @@ MODELS: dict[str, dict[str, ModelSpec]] = {
         "bayes": ModelSpec(BayesianRidge, {}),
         "tree": ModelSpec(DecisionTreeRegressor, _TREE_GRID),
         "knn": ModelSpec(KNeighborsRegressor, _KNN_GRID, 50_000),
-        "svm": ModelSpec(SVR, _SVM_GRID, 10_000),
+        "svm": ModelSpec(SVR, _SVM_GRID, 5_000),
     },
 }
 
@@ -123,7 +132,7 @@ def build_candidates(
             chosen.setdefault(name, known[name])
     built = {name: _build(spec, X, y, seed) for name, spec in chosen.items()}
     dummy = DummyClassifier(strategy="prior") if task == "classification" else DummyRegressor()
-    return built | {BASELINE: (Pipeline([("model", dummy)]), {})}, notices
+    return {BASELINE: (Pipeline([("model", dummy)]), {})} | built, notices
 
 
 def read_grid_file(path: Path, task: str) -> dict[str, ModelSpec]:
@@ -167,13 +176,30 @@ def _make_pipeline(model: Any, X: Any) -> Pipeline:
     # X is cleaned already, and the vectorizer takes milliseconds per column and call.
     (_, vectorizer), *others = tabular_pipeline(model).steps[:-1]
     names = [name for name in X.columns if not pd.api.types.is_numeric_dtype(X[name].dtype)]
+    codes = [name for name in names if "squashingscaler" in dict(others) and _has_codes(X[name])]
+    columns = [
+        ("vectorize", vectorizer, [name for name in names if name not in codes]),
+        ("encode", OneHotEncoder(**_CODES), codes),
+    ]
     steps = list(others)
     if names:
-        columns = ColumnTransformer([("vectorize", vectorizer, names)], remainder="passthrough")
-        steps.insert(0, ("columns", columns.set_output(transform="pandas")))
+        used = [part for part in columns if part[2]]
+        transformer = ColumnTransformer(used, remainder="passthrough")
+        steps.insert(0, ("columns", transformer.set_output(transform="pandas")))
     if type(model).__module__.startswith("lightgbm"):
         steps.append(("array", FunctionTransformer(np.asarray)))  # it rejects some column names
     return Pipeline([*steps, ("model", model)])
+
+
+def _has_codes(column: Any) -> bool:
+    """Return whether a column has many categories that are repeated and are not text.
+
+    skrub describes these by parts of the strings. A linear function of such parts may have any
+    value for a category that the training data do not have.
+    """
+    if column_kind(column) != "string":
+        return False
+    return _MANY < column.nunique() <= len(column) / 3 and not is_text(column)
 
 
 def _read_spec(name: str, table: Any, task: str, path: Path) -> ModelSpec:

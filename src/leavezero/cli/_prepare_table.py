@@ -24,6 +24,7 @@ from leavezero.cli._read_table import (
     ReadOptions,
     column_kind,
     is_missing,
+    is_text,
     open_table,
     to_features,
     to_numbers,
@@ -35,7 +36,6 @@ MIN_ROWS = 10
 _MAX_CLASS_NUMBERS = 20  # whole numbers with at most this many values are classes
 _MIN_KEY_ROWS = 20  # with fewer rows all values may differ by chance
 _MAX_CATEGORIES = 200  # of a column whose new categories are counted
-_TEXT_WORDS = 4  # words per cell, on average, from which strings are text and not keys
 _ID_NAME = re.compile(r"(.*[_\W])?(id|uuid|guid|index|key|rownum|row)|.*[a-z]ID")
 _POSITIVE_CLASS_METRICS = ("f1", "precision", "recall", "jaccard")
 
@@ -320,7 +320,7 @@ def _identifies_rows(column: Any, cleaned: Any) -> str | None:
             return "its values number the rows"
         names = (column.name, column.name.lower())
         return "its name and values identify rows" if any(map(_ID_NAME.fullmatch, names)) else None
-    if column_kind(cleaned) != "string" or cleaned.str.count(r"\S+").mean() >= _TEXT_WORDS:
+    if column_kind(cleaned) != "string" or is_text(cleaned):
         return None
     return f"all values are different strings, such as {cleaned.iloc[0]!r}"
 

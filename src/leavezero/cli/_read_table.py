@@ -5,6 +5,7 @@ import bz2
 import csv
 import gzip
 import lzma
+import marshal
 import re
 import shutil
 import sqlite3
@@ -13,7 +14,7 @@ import warnings
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -22,7 +23,6 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-from pyarrow import feather, parquet
 
 from leavezero._typing import AnyArray
 from leavezero.cli._output import TableError, quoted
@@ -30,6 +30,7 @@ from leavezero.cli._output import TableError, quoted
 Kind = Literal["number", "boolean", "datetime", "string"]
 
 COMPRESSIONS = (".gz", ".bz2", ".xz", ".zip")
+BATCH_ROWS = 2**16  # of a Parquet file, whose size is looked at before the next ones are read
 SMALL_SIZE, MAX_EXPANSION = 2**28, 200  # compressed files expand to these bytes, or so many times
 _OPENERS: dict[str, Callable[[Path], Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 _TEXT = dict.fromkeys((".csv", ".tsv", ".txt"), "csv")
@@ -39,6 +40,7 @@ _SQLITE = dict.fromkeys((".sqlite", ".sqlite3", ".db"), "sqlite")
 FORMATS = _TEXT | _JSON | _ARROW | {".xlsx": "excel"} | _SQLITE
 STDIN = Path("-")
 NULLS = ("", "?", "...")  # in addition to those of pandas
+_TEXT_WORDS = 4
 _NULL_WORDS = ("na", "n/a", "#n/a", "#na", "nan", "-nan", "null", "none", "<na>")
 _KINDS: dict[str, Kind] = {  # of the names that pandas infers; all others are strings
     "boolean": "boolean",
@@ -128,7 +130,7 @@ def open_table(path: Path, options: ReadOptions) -> TableFile:
             f"The name of {str(path)!r} must end in {', '.join(FORMATS)}; text may also be "
             f"compressed ({', '.join(COMPRESSIONS)}). Rename or convert the file."
         )
-    if last in COMPRESSIONS:
+    if last in COMPRESSIONS or last == ".xlsx":
         _check_expansion(path, last)
     file = _open(path, suffix, options, table or None)
     duplicates = [name for name, count in Counter(file.names).items() if count > 1]
@@ -153,6 +155,11 @@ def base_name(path: Path) -> str:
 def column_kind(column: Any) -> Kind:
     """Return how the values of a column are used."""
     return _KINDS.get(pd.api.types.infer_dtype(column, skipna=True), "string")
+
+
+def is_text(column: Any) -> bool:
+    """Return whether the cells of a column of strings have several words on average."""
+    return bool(column.str.count(r"\S+").mean() >= _TEXT_WORDS)
 
 
 def is_missing(column: Any) -> AnyArray:
@@ -204,11 +211,23 @@ def _open_stdin(options: ReadOptions) -> TableFile:
     return open_table(path, options)
 
 
+def _max_size(path: Path) -> int:
+    """Return the most bytes to which a file may expand: memory would run out."""
+    return max(SMALL_SIZE, MAX_EXPANSION * path.stat().st_size)
+
+
+def _expands(path: Path) -> TableError:
+    return TableError(
+        f"{path} expands to more than {MAX_EXPANSION} times its size. If that is right, save it as "
+        "CSV without compression."
+    )
+
+
 def _check_expansion(path: Path, suffix: str) -> None:
-    """Raise if a compressed file is much smaller than its table: memory would run out."""
-    most, size = max(SMALL_SIZE, MAX_EXPANSION * path.stat().st_size), 0
+    """Raise if a compressed file is much smaller than its table."""
+    most, size = _max_size(path), 0
     with suppress(OSError, EOFError, lzma.LZMAError, zlib.error, zipfile.BadZipFile):
-        if suffix == ".zip":
+        if suffix in (".zip", ".xlsx"):
             with zipfile.ZipFile(path) as archive:
                 size = sum(member.file_size for member in archive.infolist())
         else:
@@ -216,10 +235,32 @@ def _check_expansion(path: Path, suffix: str) -> None:
                 while size <= most and (part := file.read(2**20)):
                     size += len(part)
     if size > most:
-        raise TableError(
-            f"{path} expands to more than {MAX_EXPANSION} times its size. If that is right, "
-            "decompress it first."
-        )
+        raise _expands(path)
+
+
+def _bounded(path: Path, parts: Iterable[Any], size: Callable[[Any], int]) -> list[Any]:
+    """Return the parts of a table; raise as soon as they are too large together."""
+    found, left = [], _max_size(path)
+    for part in parts:
+        left -= size(part)
+        if left < 0:
+            raise _expands(path)
+        found.append(part)
+    return found
+
+
+def _read_arrow(path: Path, kind: str) -> Any:
+    import pyarrow as pa  # takes a while, and most tables are CSV
+    from pyarrow import parquet
+
+    file = parquet.ParquetFile(path) if kind == "parquet" else pa.ipc.open_file(path)
+    if kind == "parquet":
+        schema, parts = file.schema_arrow, file.iter_batches(BATCH_ROWS)
+    else:
+        schema, parts = file.schema, map(file.get_batch, range(file.num_record_batches))
+    table = pa.Table.from_batches(_bounded(path, parts, lambda batch: batch.nbytes), schema)
+    # an index that pandas has stored is a column like the others
+    return table.to_pandas(ignore_metadata=True, date_as_object=False)
 
 
 def _read_sqlite(path: Path, table: str | None) -> Any:
@@ -230,8 +271,12 @@ def _read_sqlite(path: Path, table: str | None) -> Any:
             table = names[0]
         if table is None or table not in names:
             raise ValueError(f"name one of its tables, such as {path}::TABLE: {quoted(names)}.")
+        database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(_max_size(path), 10**9))
         quoted_name = table.replace('"', '""')
-        return pd.read_sql_query(f'SELECT * FROM "{quoted_name}"', database)
+        rows = database.execute(f'SELECT * FROM "{quoted_name}"')
+        columns = [name for name, *_ in rows.description]
+        found = _bounded(path, rows, lambda row: len(marshal.dumps(row)))  # a view may not end
+        return pd.DataFrame.from_records(found, columns=columns, coerce_float=True)
 
 
 def _open(path: Path, suffix: str, options: ReadOptions, table: str | None) -> TableFile:
@@ -240,9 +285,7 @@ def _open(path: Path, suffix: str, options: ReadOptions, table: str | None) -> T
     kind = FORMATS[suffix]
     try:
         if suffix in _ARROW:
-            found = (parquet if kind == "parquet" else feather).read_table(path)
-            # an index that pandas has stored is a column like the others
-            frame = found.to_pandas(ignore_metadata=True, date_as_object=False)
+            frame = _read_arrow(path, kind)
         elif suffix in _JSON:
             frame = pd.read_json(path, lines=True, dtype=False, encoding=options.encoding)
         elif suffix in _SQLITE:

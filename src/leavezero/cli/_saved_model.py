@@ -165,7 +165,8 @@ def save_model(model: TableModel, path: Path) -> list[str]:
 
     about = {name: getattr(model, name) for name in _ABOUT} | {"format": FORMAT}
     with part_file(path) as part:
-        io.dump(model.pipeline, part, compression=zipfile.ZIP_DEFLATED)
+        # level 1: a large forest is saved in a third of the time, and is a fifth larger
+        io.dump(model.pipeline, part, compression=zipfile.ZIP_DEFLATED, compresslevel=1)
         with zipfile.ZipFile(part, "a") as archive:
             archive.writestr(_MEMBER, json.dumps(about, indent=1))
     return [name for name in io.get_untrusted_types(file=path) if name not in trusted_types()]

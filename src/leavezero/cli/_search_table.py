@@ -29,6 +29,7 @@ from leavezero.exceptions import (
     AllCandidatesFailedError,
     CandidateFailedWarning,
     SmallClassWarning,
+    TimeBudgetError,
 )
 from leavezero.execution import summarize_checkpoint
 from leavezero.report import BASELINE
@@ -45,6 +46,7 @@ AUGMENTERS: dict[str, Callable[[], Any]] = {
 }
 _REPORT_SECONDS = 10  # of the time budget, for the start of workers, checks and the report
 _ORDERED_FINALISTS = 12  # no candidate of a sorted table has a leave-one-out score
+TIME_ADVICE = "Use a longer --time-budget, or fast models in --models."
 
 
 def make_search(prepared: PreparedTable, options: TableOptions) -> CandidateSearchLZO:
@@ -77,17 +79,22 @@ def fit_search(
     """Fit a search; errors that the user can correct become TableError."""
     try:
         search.fit(X, y, **({} if groups is None else {"groups": groups}))
+    except TimeBudgetError as error:
+        raise TableError(f"No candidate has a score. {TIME_ADVICE}") from error
     except AllCandidatesFailedError as error:
-        reason = f"First error: {str(error).strip().splitlines()[-1]}"
-        if "within time_budget" in str(error):
-            reason = "Use a longer --time-budget, or fast models in --models."
-        raise TableError(f"No candidate has a score. {reason}") from error
+        raise TableError(f"No candidate has a score. {_reason(str(error))}") from error
     except (ValueError, OSError) as error:  # unsuitable augmenter, checkpoint or folder
         raise TableError(str(error)) from error
     scores = zip(search.cv_results_["params"], search.cv_results_["mean_test_score"], strict=True)
     if {params["candidate"] for params, score in scores if np.isfinite(score)} == {BASELINE}:
-        errors = [text.splitlines()[-1] for text in search.failures_.values()]
-        raise TableError(f"Only the baseline has a score. First error: {''.join(errors[:1])}")
+        errors = [_reason(text) for text in search.failures_.values()]
+        raise TableError(f"Only the baseline has a score. {''.join(errors[:1])}")
+
+
+def _reason(error: str) -> str:
+    if "within time_budget" in error:
+        return TIME_ADVICE
+    return f"First error: {error.strip().splitlines()[-1]}"
 
 
 def candidate_label(params: dict[str, Any]) -> str:

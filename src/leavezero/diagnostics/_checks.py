@@ -235,7 +235,7 @@ def check_stability(inputs: CheckInputs) -> Check:
         f"the replicates; {others.get(n_tied, f'{n_tied} other candidates are')} statistically "
         "tied with it."
     )
-    advice = "Use more replicates: n_replicates=30. Or cross-validate the best: cv_finalists=5."
+    advice = "If it matters which of them is selected, cross-validate the best: cv_finalists=5."
     return Check("LZ05", level, message, share, advice if level == "warning" else None)
 
 

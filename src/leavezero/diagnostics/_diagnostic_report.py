@@ -67,7 +67,7 @@ class Check:
 
     @property
     def is_detail(self) -> bool:
-        """Whether warnings of this check did not go with worse selections when measured."""
+        """Whether ``summary`` leaves the check out unless it warns."""
         return self.code not in MAIN_CODES
 
     @property
@@ -183,10 +183,7 @@ class DiagnosticReport:
         return f"The checks took {self.seconds:.1f} s and {fits}."
 
     def summary(self, *, details: bool = False) -> str:
-        """Return the report as text, with ``details`` also checks without measured power.
-
-        Their warnings are always included.
-        """
+        """Return the report as text; ``details`` includes minor checks that do not warn."""
         shown = [check for check in self.checks if details or _is_shown(check)]
         width = max((len(check.title) for check in shown), default=0)
         lines = []

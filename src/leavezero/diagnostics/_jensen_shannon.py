@@ -1,7 +1,4 @@
-"""Jensen-Shannon divergence: exact for labels, and estimated for rows by a classifier.
-
-The rows are two independent samples, or training data and the rows that an augmenter generates.
-"""
+"""Jensen-Shannon divergence: exact for labels, and estimated for the rows of an augmenter."""
 
 import warnings
 from dataclasses import dataclass
@@ -10,14 +7,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
-from scipy.optimize import minimize
 from scipy.spatial.distance import jensenshannon
-from scipy.special import expit
 from scipy.stats import multivariate_normal
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.covariance import ledoit_wolf
 from sklearn.decomposition import TruncatedSVD
-from sklearn.ensemble import HistGradientBoostingClassifier, StackingClassifier
+from sklearn.ensemble import StackingClassifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
@@ -27,26 +22,22 @@ from sklearn.utils.validation import check_consistent_length
 
 from leavezero._random import (
     integer_seed,
-    random_rows,
     seed_sequence,
     stratified_folds,
     stream,
     substream,
     with_seed,
 )
-from leavezero._tables import Featurizer, count_rows, is_text, stack_rows, take_rows
+from leavezero._tables import Featurizer, count_rows, stack_rows, take_rows
 from leavezero._typing import AnyArray, Floats, Ints, RandomState, Table
 from leavezero.augment import is_regression
 from leavezero.exceptions import SmallClassWarning
 
 LN2 = float(np.log(2.0))  # the largest Jensen-Shannon divergence, in nats
-N_PARTS = 5
-MIN_ROWS = 2 * N_PARTS  # two rows of each sample in every part
 MAX_LOG_ODDS = float(np.log(0.999 / 0.001))  # probabilities are clipped to [0.001, 0.999]
-MIN_ROWS_BOOSTING = 100  # of the smaller sample in a fit; with fewer, trees have no leaves
 MAX_COLUMNS = 100  # more are projected
-N_PARTS_AUGMENTER = 3  # one fit of the augmenter per part
-MIN_ROWS_IN_CLASS = 2 * N_PARTS_AUGMENTER  # two rows in every part
+N_PARTS = 3  # one fit of the augmenter per part
+MIN_ROWS_IN_CLASS = 2 * N_PARTS  # two rows in every part
 
 
 def jensen_shannon_labels(y: AnyArray, y_val: AnyArray) -> float:
@@ -163,57 +154,6 @@ class DivergenceEstimate:
     n_rows_val: int
 
 
-def jensen_shannon_features(
-    X: Table, X_val: Table, *, max_rows: int = 2000, random_state: RandomState = None
-) -> DivergenceEstimate:
-    """Estimate the Jensen-Shannon divergence between two independent samples.
-
-    The divergence is the mutual information between a row and the sample that it belongs to, so
-    the cross-validated log loss of a classifier gives a lower bound of it. The classifier stacks
-    logistic regression, Gaussian discriminant analysis with shrunk covariances and boosted trees.
-    Both samples have equal weight, whatever their sizes.
-
-    Rows of one sample must not depend on rows of the other. A validation set generated from X
-    does, which makes it look closer to X than it is: use :func:`jensen_shannon_augmenter`.
-
-    Parameters
-    ----------
-    X, X_val : array, data frame, sparse matrix or sequence of strings
-        The samples, with the same columns and at least ten rows each. Categorical and (in dense
-        tables) missing values are allowed.
-    max_rows : int, default=2000
-        Use at most this number of rows of each sample, selected at random.
-    random_state : int, RandomState, Generator or None, default=None
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from leavezero.diagnostics import jensen_shannon_features
-    >>> rng = np.random.default_rng(0)
-    >>> X, near, far = (rng.normal(mean, size=(150, 2)) for mean in (0, 0, 5))
-    >>> jensen_shannon_features(X, near, random_state=0).value < 0.02
-    True
-    >>> jensen_shannon_features(X, far, random_state=0).value > 0.6
-    True
-    """
-    owner = "jensen_shannon_features"
-    check_int(max_rows, MIN_ROWS, "max_rows", owner)
-    columns = _describe_columns(X), _describe_columns(X_val)
-    if columns[0] != columns[1]:
-        raise ValueError(
-            f"X and X_val of {owner} must have the same columns, got {columns[0]} and {columns[1]}."
-        )
-    root = seed_sequence(random_state)
-    rng, samples = stream(root, "rows"), []
-    for name, table in (("X", X), ("X_val", X_val)):
-        _check_n_rows(table, MIN_ROWS, name, owner)
-        samples.append(take_rows(table, random_rows(count_rows(table), max_rows, rng)))
-    is_train = np.repeat([1, 0], [count_rows(sample) for sample in samples])
-    parts = stratified_folds(is_train, N_PARTS, stream(root, "parts"))
-    features = _extract_features(stack_rows(samples), root)
-    return _classify_samples(features, is_train, parts, root)
-
-
 def jensen_shannon_augmenter(
     augmenter: Any,
     X: Table,
@@ -227,12 +167,16 @@ def jensen_shannon_augmenter(
     It is the divergence JS(x, y) of features and target together. For JS(x | y) of one class pass
     the rows of this class only.
 
+    The divergence is the mutual information between a row and the sample that it belongs to, so
+    the cross-validated log loss of a classifier gives a lower bound of it. The classifier combines
+    logistic regression and Gaussian discriminant analysis with shrunk covariances: differences
+    of means and covariances are found, others only as far as they change these.
+
     A generated row depends on its source rows, which makes it look closer to the training data
     than it is unless both are in the same fold of the classifier. Therefore a clone of the
     augmenter is fitted to each third of the rows, and the thirds with the rows generated from
-    them are the folds. The estimate is biased downward (see :func:`jensen_shannon_features`), and
-    it is that of an augmenter fitted to a third of the rows. Classes with fewer than six rows are
-    left out.
+    them are the folds. The estimate is that of an augmenter fitted to a third of the rows. Classes
+    with fewer than six rows are left out.
 
     Parameters
     ----------
@@ -268,9 +212,9 @@ def jensen_shannon_augmenter(
     has_values = is_regression(y)
     strata = np.zeros(len(y), dtype=np.intp) if has_values else _encode_classes(y)
     rows = _select_rows(strata, max_rows, stream(root, "rows"))
-    parts = stratified_folds(strata[rows], N_PARTS_AUGMENTER, stream(root, "parts"))
+    parts = stratified_folds(strata[rows], N_PARTS, stream(root, "parts"))
     tables, targets, all_parts = [take_rows(X, rows)], [y[rows]], [parts]
-    for part in range(N_PARTS_AUGMENTER):
+    for part in range(N_PARTS):
         source, seed = rows[parts == part], substream(root, "part", part)
         X_val, y_val = _generate(augmenter, take_rows(X, source), y[source], seed)
         tables.append(X_val)
@@ -283,7 +227,7 @@ def jensen_shannon_augmenter(
         columns = _indicators(target, len(rows))
     features = np.hstack([_extract_features(stack_rows(tables), root), columns])
     is_train = (np.arange(len(target)) < len(rows)).astype(np.intp)
-    return _classify_samples(features, is_train, np.concatenate(all_parts), root)
+    return _classify_samples(features, is_train, np.concatenate(all_parts))
 
 
 def divergence(p: AnyArray, q: AnyArray) -> float:
@@ -309,15 +253,16 @@ def _check_classes(
     return p, q, inner
 
 
-def _classify_samples(
-    X: Floats, is_train: Ints, parts: Ints, root: np.random.SeedSequence
-) -> DivergenceEstimate:
+def _classify_samples(X: Floats, is_train: Ints, parts: Ints) -> DivergenceEstimate:
     """Estimate the divergence from a classifier with the parts as outer and inner folds."""
     # With D the out-of-fold probability of "training row" the estimate is
     # ln 2 + (mean ln D over training rows + mean ln(1 - D) over validation rows) / 2.
-    sizes = np.bincount(parts)
-    n_fitted = np.bincount(is_train).min() * (len(sizes) - 2) / len(sizes)
-    classifier = _make_classifier(n_fitted >= MIN_ROWS_BOOSTING, integer_seed(root, "trees"))
+    models = [  # that find different means and different covariances
+        ("linear", LogisticRegression(C=0.1, class_weight="balanced", max_iter=200)),
+        ("gaussian", GaussianDiscriminant()),
+    ]
+    combination = LogisticRegression(class_weight="balanced")
+    classifier = StackingClassifier(models, combination, stack_method="decision_function")
     log_odds, areas, folds = np.empty(len(X)), [], LeaveOneGroupOut()
     for train, test in folds.split(X, groups=parts):
         classifier.set_params(cv=list(folds.split(train, groups=parts[train])))
@@ -336,55 +281,11 @@ def _classify_samples(
     return DivergenceEstimate(
         value=max(0.0, raw),
         standard_error=float(np.sqrt(variance)),
-        auc=float(np.average(areas, weights=sizes)),
+        auc=float(np.average(areas, weights=np.bincount(parts))),
         raw=raw,
         n_rows=len(samples[0]),
         n_rows_val=len(samples[1]),
     )
-
-
-def _make_classifier(with_boosting: bool, seed: int) -> StackingClassifier:
-    """Return a combination of models that detect different kinds of differences."""
-    models: list[tuple[str, Any]] = [
-        ("linear", LogisticRegression(C=0.1, class_weight="balanced", max_iter=200)),
-        ("gaussian", GaussianDiscriminant()),
-    ]
-    if with_boosting:
-        size = {"max_iter": 50, "max_leaf_nodes": 8, "max_bins": 63, "l2_regularization": 1.0}
-        trees = HistGradientBoostingClassifier(**size, early_stopping=False, random_state=seed)
-        models.append(("boosting", trees))
-    return StackingClassifier(models, ScoreCombination(), stack_method="decision_function")
-
-
-class ScoreCombination(ClassifierMixin, BaseEstimator):
-    """Logistic regression on scores with nonnegative coefficients and balanced classes.
-
-    If a row has duplicates in the other sample, out-of-fold scores are inversely related to the
-    label. A negative coefficient would take that for a difference between the samples.
-    """
-
-    def fit(self, X: Floats, y: AnyArray) -> Self:
-        """Fit the coefficients to scores in log odds."""
-        self.classes_, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
-        signs, weights = 2.0 * codes - 1.0, 1.0 / (len(counts) * counts[codes])
-        # Limited, so that one outlier does not determine the coefficients.
-        limited = np.clip(X, -MAX_LOG_ODDS, MAX_LOG_ODDS)
-        columns = np.column_stack([np.ones(len(X)), limited])
-
-        def loss(coef: Floats) -> tuple[float, Floats]:
-            margins = signs * (columns @ coef)
-            gradient = -(weights * signs * expit(-margins)) @ columns + 2e-4 * coef
-            # The small penalty makes the solution unique for constant scores.
-            return float(weights @ np.logaddexp(0.0, -margins) + 1e-4 * coef @ coef), gradient
-
-        bounds = [(None, None)] + [(0.0, None)] * X.shape[1]
-        start = np.zeros(columns.shape[1])
-        self.coef_ = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
-        return self
-
-    def decision_function(self, X: Floats) -> Floats:
-        """Return log odds."""
-        return self.coef_[0] + np.clip(X, -MAX_LOG_ODDS, MAX_LOG_ODDS) @ self.coef_[1:]
 
 
 class GaussianDiscriminant(ClassifierMixin, BaseEstimator):
@@ -440,15 +341,6 @@ def check_int(value: Any, least: int, name: str, owner: str) -> None:
     """Raise unless a value is an int of at least this size."""
     if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
         raise ValueError(f"{name} of {owner} must be an int of at least {least}, got {value!r}.")
-
-
-def _describe_columns(X: Table) -> str:
-    if is_text(X):
-        return "documents"
-    if hasattr(X, "columns"):
-        return f"a data frame with columns {list(X.columns)}"
-    kind = "a sparse matrix" if sparse.issparse(X) else "an array"
-    return f"{kind} with rows of shape {np.shape(X)[1:]}"
 
 
 def _generate(

@@ -1,38 +1,13 @@
-"""The paper's bound on the risk (Theorem 1, Corollary 1), and VC dimensions of classifiers."""
+"""The paper's bound on the risk (Theorem 1, Corollary 1)."""
 
 from dataclasses import dataclass
-from math import comb, e, inf
-from typing import Any
+from math import e
 
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import xlogy
-from sklearn.discriminant_analysis import (
-    LinearDiscriminantAnalysis,
-    QuadraticDiscriminantAnalysis,
-)
-from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
-from sklearn.gaussian_process import GaussianProcessClassifier
-from sklearn.linear_model import LogisticRegression, Perceptron, RidgeClassifier, SGDClassifier
-from sklearn.naive_bayes import BernoulliNB, GaussianNB, MultinomialNB
-from sklearn.neighbors import KNeighborsClassifier, RadiusNeighborsClassifier
-from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
-from sklearn.svm import SVC, LinearSVC, NuSVC
-from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from leavezero.diagnostics._jensen_shannon import LN2, check_int
-
-LINEAR = (
-    *(LogisticRegression, LinearSVC, LinearDiscriminantAnalysis, RidgeClassifier),
-    *(SGDClassifier, Perceptron, BernoulliNB, MultinomialNB),
-)
-INFINITE = (KNeighborsClassifier, RadiusNeighborsClassifier, GaussianProcessClassifier)
-TREES = (
-    *(DecisionTreeClassifier, ExtraTreeClassifier),
-    *(RandomForestClassifier, ExtraTreesClassifier),
-)
-SCALERS = (StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler)
 
 
 @dataclass(frozen=True)
@@ -116,8 +91,9 @@ def risk_bound(
     n_validation : int
         The number m of validation rows.
     dimension : float or None
-        The VC dimension v of the candidates (:func:`vc_dimension`), None if unknown. For a loss
-        other than the 0-1 loss, the pseudo-dimension.
+        The VC dimension v of the candidates, such as d + 1 for linear classifiers of d columns;
+        infinite for nearest neighbors and Gaussian kernels, None if unknown. For a loss other than
+        the 0-1 loss, the pseudo-dimension.
     n_train : int or None, default=None
         The number of training rows; None for ``n_validation``.
     generated : bool, default=False
@@ -180,70 +156,3 @@ def _sampling_term(m: int, v: float | None, delta: float) -> float:
     if v is None or m < max(1.0, v):
         return float("inf")
     return float(np.sqrt(4.0 / m * (v * np.log(2 * e * m / v) + np.log(4.0 / delta))))
-
-
-def vc_dimension(estimator: Any, n_features: int) -> float | None:
-    """Return an upper bound of the VC dimension of a binary classifier.
-
-    With d features: linear models d + 1; Gaussian naive Bayes 2 d + 1; quadratic discriminant
-    analysis and SVMs with polynomial kernels the number of monomials. Nearest neighbors, Gaussian
-    kernels and processes, and unlimited trees and forests have infinite dimension. A pipeline of
-    scalers has the dimension of its last step.
-
-    Parameters
-    ----------
-    estimator : classifier
-    n_features : int, the number d of numerical features
-
-    Returns
-    -------
-    float or None, if no bound is known
-
-    Examples
-    --------
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from sklearn.neural_network import MLPClassifier
-    >>> from leavezero.diagnostics import vc_dimension
-    >>> vc_dimension(LogisticRegression(), 20), vc_dimension(MLPClassifier(), 20)
-    (21, None)
-    """
-    # Exact types: a subclass may have another decision function.
-    kind = type(estimator)
-    if kind is Pipeline:
-        return _pipeline(estimator, n_features)
-    if kind in LINEAR:
-        return n_features + 1
-    if kind in INFINITE:
-        return inf
-    if kind is GaussianNB:
-        return 2 * n_features + 1
-    if kind is QuadraticDiscriminantAnalysis:
-        return comb(n_features + 2, 2)
-    if kind in (SVC, NuSVC):
-        return _svm(estimator, n_features)
-    return inf if kind in TREES and _is_unlimited(estimator) else None
-
-
-def _pipeline(pipeline: Any, n_features: int) -> float | None:
-    """Return the dimension of the last step if the other steps only shift and scale columns."""
-    *before, last = (step for _, step in pipeline.steps)
-    # BernoulliNB has fixed thresholds, which scaling would move.
-    if isinstance(last, BernoulliNB) or not all(
-        type(step) in SCALERS or step is None or step == "passthrough" for step in before
-    ):
-        return None
-    return vc_dimension(last, n_features)
-
-
-def _svm(svm: Any, n_features: int) -> float | None:
-    if svm.kernel in ("linear", "poly"):
-        degree = 1 if svm.kernel == "linear" else svm.degree
-        return comb(n_features + degree, degree)
-    return inf if svm.kernel == "rbf" else None
-
-
-def _is_unlimited(model: Any) -> bool:
-    """Return True if trees grow until every leaf is pure."""
-    limits = (model.min_weight_fraction_leaf, model.ccp_alpha, model.min_impurity_decrease)
-    is_small = model.max_depth is not None or model.max_leaf_nodes is not None or any(limits)
-    return not is_small and model.min_samples_leaf == 1 and model.min_samples_split == 2

@@ -23,6 +23,9 @@ PRIOR_LOG_DEVIATION = 2.0
 # Generated regression targets follow the features less closely than real ones, so that differences
 # of validation scores say less about differences of held-out scores.
 REGRESSION_SLOPE = 0.5
+# Rows made from one or two training rows, such as mix-up, are predicted best by models that
+# memorize the training rows; but a model that fails on them fails on new rows, too.
+SOURCE_ROWS_SLOPE = 0.25
 MAX_KNOWN = 200  # models with a held-out score that the bias is interpolated from
 MAX_COMPARED_CELLS = 2**24  # of values; the distance is a mean over rows and needs no more
 HALF_WEIGHT_LABELS = 10  # labels with which the correction has half its weight
@@ -119,7 +122,7 @@ def combine(
         return _within_range(scores, validation, held_out, metric)
     n_rows = len(y) if n_labels is None else n_labels
     scale = _target_scale(replicates, y)
-    slope = 1.0 if replicates.classes is not None or y.dtype.kind != "f" else REGRESSION_SLOPE
+    slope = _slope(replicates, y, n_labels)
     models = PairedScores(validation, held_out, variance, predictions, scale, n_rows, slope)
     scores = interpolate_bias(models)
     if n_labels is not None:
@@ -250,6 +253,14 @@ def _moved_towards(scores: Floats, others: Floats, share: float) -> Floats:
     moved = scores.copy()
     moved[known] += share * (difference - difference.mean())
     return moved
+
+
+def _slope(replicates: Replicates, y: AnyArray, n_labels: int | None) -> float:
+    """Return the expected change of the held-out score per change of the validation score."""
+    if replicates.rows.source_rows is not None and n_labels is None:
+        return SOURCE_ROWS_SLOPE
+    is_regression = replicates.classes is None and y.dtype.kind == "f"
+    return REGRESSION_SLOPE if is_regression else 1.0
 
 
 def _target_scale(replicates: Replicates, y: AnyArray) -> float:

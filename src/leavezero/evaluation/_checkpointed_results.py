@@ -53,6 +53,7 @@ class CheckpointedResults:
     def __init__(self, store: OpenCheckpoint, run: "Run") -> None:
         self._store = store
         self._known = store.load()
+        self._keys: dict[tuple[Trial, int | None], str] = {}  # of tasks that are left
         if run.error_score == "raise":  # failed candidates are fitted again, and raise
             self._known = {
                 key: payload
@@ -79,11 +80,13 @@ class CheckpointedResults:
                 stored.append((replace(task, trials=tuple(known)), results))
             if unknown:
                 left.append(replace(task, trials=unknown))
+                self._keys |= {(trial, task.fold): keys[trial] for trial in unknown}
         return stored, left
 
-    def save(self, run: "Run", task: "Task", results: "Sequence[CandidateResult]") -> None:
+    def save(self, task: "Task", results: "Sequence[CandidateResult]") -> None:
         """Store the results of a finished task in one transaction."""
-        self._store.save({self._key(run, task, one.trial): _encoded(one) for one in results})
+        keys = [self._keys.pop((trial, task.fold)) for trial in task.trials]
+        self._store.save(dict(zip(keys, map(_encoded, results), strict=True)))
 
     def _key(self, run: "Run", task: "Task", trial: Trial) -> str:
         estimator = trial.candidate.make_estimator(run.seed)

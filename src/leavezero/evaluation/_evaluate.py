@@ -39,7 +39,7 @@ from leavezero.evaluation._scoring import (
     unsupervised_score,
 )
 from leavezero.execution import Limits, TaskEnded, run_tasks
-from leavezero.joint_fit import JointFit, JointlyFitted, find_joint_fit
+from leavezero.joint_fit import JointFit, JointlyFitted, find_joint_fit, type_name
 from leavezero.leave_one_out import LOOPredictions, find_leave_one_out
 from leavezero.unsupervised import UnsupervisedScore
 
@@ -164,7 +164,7 @@ class Evaluation:
     tasks: tuple[JointTask, ...]
     n_fits: int
     interrupt: KeyboardInterrupt | None = None
-    is_stopped: bool = False  # by a callback, or because the time budget is spent
+    is_stopped: bool = False  # by a callback
 
 
 def evaluate(
@@ -182,8 +182,8 @@ def evaluate(
 
     ``on_start`` is called with every trial of a round and may add a callback context to it,
     ``on_result`` with every result; if it returns True, no further trial is started.
-    Finished results are kept if the user interrupts. Results in the checkpoint are not computed
-    again.
+    Finished results are kept if the user interrupts (see `deferred_interrupts`). Results in the
+    checkpoint are not computed again.
     """
     table: dict[int, CandidateResult] = {}
     tasks: list[JointTask] = []
@@ -209,13 +209,9 @@ def evaluate(
                 strategy.tell([table[trial.row] for trial in trials])
     except KeyboardInterrupt as caught:
         interrupt = caught
-    try:
-        results = _corrected(run, list(table.values()))
-    except KeyboardInterrupt as caught:  # it takes a moment, and only a second one ends it
-        interrupt = caught
-        results = _corrected(run, list(table.values()))
+    results = _corrected(run, list(table.values()))
     results.sort(key=lambda result: result.trial.row)
-    return Evaluation(results, tuple(tasks), n_fits, interrupt, stopped or _is_spent(limits))
+    return Evaluation(results, tuple(tasks), n_fits, interrupt, stopped)
 
 
 def _corrected(run: Run, results: list[CandidateResult]) -> list[CandidateResult]:
@@ -248,8 +244,9 @@ def plan_tasks(trials: Sequence[Trial], seed: int) -> list[Task]:
 def _one_of_each_first(tasks: Sequence[Task]) -> list[Task]:
     """Put one trial of each estimator, from the middle of its grid, before all other tasks.
 
-    The result of a joint task is known when all of it is finished. Without this, the slowest model
-    type may use the whole time budget, and others would not be started.
+    Those are in the order of the estimators. The result of a joint task is known when all of it is
+    finished. Without this, the slowest model type may use the whole time budget, and others would
+    not be started.
     """
     by_estimator: dict[str, list[Trial]] = {}
     for trial in sorted((t for task in tasks for t in task.trials), key=lambda t: t.row):
@@ -259,6 +256,7 @@ def _one_of_each_first(tasks: Sequence[Task]) -> list[Task]:
     first = [own[len(own) // 2] for own in by_estimator.values()]
     others = (tuple(t for t in task.trials if t not in first) for task in tasks)
     rest = [replace(task, trials=own) for task, own in zip(tasks, others, strict=True) if own]
+    rest.sort(key=lambda task: min(trial.row for trial in task.trials))
     return [Task((trial,)) for trial in first] + rest
 
 
@@ -327,7 +325,7 @@ def _finished_tasks(
             task = tasks[at]
             if not isinstance(found, TaskEnded):
                 if checkpoint is not None:
-                    checkpoint.save(run, task, found)
+                    checkpoint.save(task, found)
                 yield task, found
             elif len(task.trials) > 1 and found.limit != "time_budget":  # one of them is the cause
                 retry += [Task((trial,), fold=task.fold) for trial in task.trials]
@@ -356,7 +354,8 @@ def evaluate_task(run: Run, task: Task) -> list[CandidateResult]:
     if task.fold is not None:
         return _evaluate_fold(run, task, *run.folds[task.fold])
     params = set(run.fit_params.get(task.trials[0].candidate.estimator_name, {}))
-    if task.method is not None and run.y_fit is not None and params <= {"sample_weight"}:
+    is_as_passed = run.y_fit is not None and np.ndim(run.y_fit) == run.y.ndim
+    if task.method is not None and is_as_passed and params <= {"sample_weight"}:
         try:
             return _evaluate_jointly(run, task, task.method)
         except Exception:  # evaluate each alone: the one that fails is then known and reported
@@ -463,7 +462,11 @@ def _joint_loo(
     method = find_leave_one_out(models[0]) if is_used else None
     if method is None or method.unsupported_reason(models[0]) is not None:
         return [None] * len(models)
-    return method.predict_many(models, run.X, run.y, sample_weight)
+    try:
+        return method.predict_many(models, run.X, run.y, sample_weight)
+    except Exception:  # the model that has no such predictions is then known, and only that one
+        _log.debug("Leave-one-out method %s failed for all.", method.name, exc_info=True)
+        return [None] * len(models)
 
 
 def _evaluate_trial(run: Run, trial: Trial) -> CandidateResult:
@@ -515,6 +518,11 @@ def rows_run(run: Run, rows: Ints | None) -> Run:
     """Return a run whose training data are some of the rows; None: all."""
     if rows is None:
         return run
+    labeled, training_set = None, None
+    if run.labeled is not None:
+        labeled = np.flatnonzero(np.isin(rows, run.labeled))
+    if run.training_set is not None:
+        training_set = _rows_scored(run, rows if labeled is None else rows[labeled], rows)
     return replace(
         run,
         X=_training_part(run, rows, rows),
@@ -524,7 +532,8 @@ def rows_run(run: Run, rows: Ints | None) -> Run:
             name: _params_at(params, rows, len(run.y)) for name, params in run.fit_params.items()
         },
         training_metrics={name: metric.at(rows) for name, metric in run.training_metrics.items()},
-        labeled=None if run.labeled is None else np.flatnonzero(np.isin(rows, run.labeled)),
+        training_set=training_set,
+        labeled=labeled,
     )
 
 
@@ -538,21 +547,18 @@ def _params_at(params: Mapping[str, Any], rows: Ints, n_rows: int) -> dict[str, 
     }
 
 
+def _rows_scored(run: Run, rows: Ints, columns: Ints) -> Replicates:
+    """Return some training rows in the role of a validation set."""
+    y: Any = None if run.y_fit is None else run.y[rows]
+    scored = ValidationSet(_training_part(run, rows, columns), y)
+    return Replicates(scored, 1, run.replicates.classes, fixed=True)
+
+
 def fold_run(run: Run, train: Ints, test: Ints) -> Run:
     """Return a run that fits candidates to some training rows and scores them on others."""
-
-    def rows_scored(rows: Ints) -> Replicates:
-        y: Any = None if run.y_fit is None else run.y[rows]
-        scored = ValidationSet(_training_part(run, rows, train), y)
-        return Replicates(scored, 1, run.replicates.classes, fixed=True)
-
-    part = rows_run(run, train)
-    if run.training_set is not None:
-        rows = train if part.labeled is None else train[part.labeled]
-        part = replace(part, training_set=rows_scored(rows))
     return replace(
-        part,
-        replicates=rows_scored(test),
+        rows_run(run, train),
+        replicates=_rows_scored(run, test, train),
         metrics={name: metric.at(test) for name, metric in run.training_metrics.items()},
         kept_rows=None,
         compared_rows=np.arange(0),
@@ -583,11 +589,13 @@ def _scored(
     elif run.use_validation_set:
         scores, errors = score_on(run, model, run.replicates, run.metrics, known)
     train_scores: dict[str, MetricScores] = {}
-    if run.training_set is not None:  # an error here has been recorded above
-        metrics = run.training_metrics
-        if run.labeled is not None:
-            metrics = {name: metric.at(run.labeled) for name, metric in metrics.items()}
-        train_scores, _ = score_on(run, model, run.training_set, metrics)
+    if run.training_set is not None:
+        part = rows_run(run, trial.training_rows)
+        metrics = part.training_metrics
+        if part.labeled is not None:
+            metrics = {name: metric.at(part.labeled) for name, metric in metrics.items()}
+        assert part.training_set is not None
+        train_scores, _ = score_on(run, model, part.training_set, metrics)  # errors: see above
     return CandidateResult(
         trial,
         {name: s.restricted(run.kept_rows, run.compared_rows) for name, s in scores.items()},
@@ -669,7 +677,7 @@ def score_loo(
     """Return the LOO scores of a fitted model, or a note why there are none."""
     method = find_leave_one_out(model)
     if method is None:
-        return LOOScores(note=f"no leave-one-out method for {type(model).__name__}")
+        return LOOScores(note=f"no leave-one-out method for {type_name(model)}")
     others = sorted(set(fit_params) - {"sample_weight"})
     if others:
         return LOOScores(note=f"fit was called with {', '.join(others)}")

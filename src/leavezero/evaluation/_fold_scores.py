@@ -36,7 +36,8 @@ _log = logging.getLogger("leavezero")
 # Candidates that are parts of one fitted model, such as boosting with fewer iterations, need one
 # fit per fold. They form a group; every other candidate is a group of its own.
 MAX_FITS_PER_TYPE = 25
-SMALL_SEARCH = 10  # candidates; larger searches have at most one further fit per candidate
+SMALL_SEARCH = 10  # candidates; larger searches have at most one further fit per candidate, and
+# half as many if one fold has enough test rows
 SMALL_SEARCH_FITS = 15
 WANTED_GROUPS = 5  # rather these on few folds than few on all folds
 HELD_OUT_ROWS = 1_000  # are enough: of more rows, only some folds are used
@@ -161,6 +162,8 @@ def cross_validate_some(
     types = _types_without_loo(run, results, groups)
     max_fits = len(able) if len(able) >= SMALL_SEARCH else SMALL_SEARCH_FITS
     if plan.may_be_fewer:
+        if len(plan.folds[0][1]) >= HELD_OUT_ROWS:  # scores differ little by chance
+            max_fits = max(WANTED_GROUPS, len(able) // 2)
         n_groups = sum(map(len, types)) or len(groups)
         plan = replace(plan, folds=enough_folds(plan.folds, max_fits, n_groups))
     n_fits, tried = 0, set[Group]()

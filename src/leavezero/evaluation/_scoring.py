@@ -201,12 +201,10 @@ def _score_method(estimator: Any, X: Any, y: Any = None, **params: Any) -> float
 
 
 class CachedPredictions:
-    """Predictions of a fitted model for a fixed set of rows, in the role of the model.
+    """Predictions of a fitted model for a fixed set of rows, computed once for all metrics.
 
-    A scorer calls ``predict``, ``predict_proba`` or ``decision_function`` on what it takes for X.
-    It is given row numbers instead, and each method returns the stored predictions, so that the
-    model predicts once for all replicates and metrics. Classes that the model was not trained on
-    get probability zero. Without X, only predictions that are known exist: leave-one-out ones.
+    Classes that the model was not trained on get probability zero. Without X, only predictions that
+    are known exist: leave-one-out ones.
     """
 
     def __init__(
@@ -219,55 +217,40 @@ class CachedPredictions:
         self.model = model
         self.computed: dict[str, AnyArray] = {}  # by method
         self.is_loo = X is None
+        self.known = known  # predictions of a method, if they were computed elsewhere
+        self.classes = classes
         self._X = X
-        self._known = known  # predictions of a method, if they were computed elsewhere
-        self._classes = classes
-
-    def __getattr__(self, name: str) -> Any:
-        is_special = name.startswith("__") and name != "__sklearn_tags__"
-        if is_special or (self.is_loo and name in METHODS and self._known(name) is None):
-            raise AttributeError(name)
-        value = getattr(self.model, name)
-        if name == "classes_" and self._classes is not None:
-            return self._classes
-        if name not in METHODS:
-            return value
-
-        def method(rows: Ints) -> Any:
-            values = self.all_rows(name)
-            return [one[rows] for one in values] if isinstance(values, list) else values[rows]
-
-        method.__name__ = name  # scikit-learn reads it
-        return method
 
     def all_rows(self, method: str) -> AnyArray:
         """Return the predictions of one method for all rows."""
         if method not in self.computed:
-            values = self._known(method)
+            values = self.known(method)
             if values is None:
                 values = predict_in_blocks(getattr(self.model, method), self._X)
             self.computed[method] = self._expanded(method, values)
         return self.computed[method]
 
     def _expanded(self, method: str, values: AnyArray) -> AnyArray:
-        if method != "predict_proba" or self._classes is None:
+        if method == "predict" and np.ndim(values) == 2 and values.shape[1] == 1:
+            return values[:, 0]  # of a model fitted to a y of shape (n, 1)
+        if method != "predict_proba" or self.classes is None:
             return values
-        trained = getattr(self.model, "classes_", self._classes)
-        if len(trained) == len(self._classes):
+        trained = getattr(self.model, "classes_", self.classes)
+        if len(trained) == len(self.classes):
             return values
-        expanded = np.zeros((len(values), len(self._classes)))
-        expanded[:, np.searchsorted(self._classes, trained)] = values
+        expanded = np.zeros((len(values), len(self.classes)))
+        expanded[:, np.searchsorted(self.classes, trained)] = values
         return expanded
 
 
 class ScoredModel:
-    """The model that a callable ``scorer(model, X, y)`` receives.
+    """The model that a scorer receives: predictions of the given X are the stored ones of its rows.
 
-    Predictions of that X are the stored ones. A model that is known by its leave-one-out
-    predictions has nothing else: its attributes were fitted to the rows that are scored.
+    A model that is known by its leave-one-out predictions has nothing else: its attributes were
+    fitted to the rows that are scored.
     """
 
-    def __init__(self, predictions: CachedPredictions, X: Table, rows: Ints) -> None:
+    def __init__(self, predictions: CachedPredictions, X: Any, rows: Ints) -> None:
         self._predictions, self._X, self._rows = predictions, X, rows
 
     @property  # type: ignore[misc]  # isinstance(model, Pipeline) of a scorer holds as before
@@ -278,19 +261,27 @@ class ScoredModel:
         return get_tags(self._predictions.model)
 
     def __getattr__(self, name: str) -> Any:
-        is_loo = self._predictions.is_loo
+        if name.startswith("__"):
+            raise AttributeError(name)
+        predictions, is_loo = self._predictions, self._predictions.is_loo
         if is_loo and name not in (*METHODS, *_LOO_ATTRIBUTES):
             raise AttributeError(f"{name} is not known from leave-one-out predictions")
-        value = getattr(self._predictions, name)
+        value = getattr(predictions.model, name)
+        if name == "classes_" and predictions.classes is not None:
+            return predictions.classes
         if name not in METHODS:
             return value
+        if is_loo and predictions.known(name) is None:
+            raise AttributeError(name)
 
-        def method(X: Table) -> Any:
+        def method(X: Any) -> Any:
             if X is self._X:
-                return value(self._rows)
+                values = predictions.all_rows(name)
+                several = isinstance(values, list)
+                return [v[self._rows] for v in values] if several else values[self._rows]
             if is_loo:
                 raise AttributeError("leave-one-out predictions are known for X itself only")
-            return getattr(self._predictions.model, name)(X)
+            return value(X)
 
         method.__name__ = name  # scikit-learn reads it
         return method
@@ -443,8 +434,9 @@ def mean_scores(scores: Iterable[Mapping[str, MetricScores]], name: str) -> Floa
 
 def common_metric(run: "Run", results: "Sequence[CandidateResult]", name: str) -> Metric:
     """Return the metric; where estimators have different defaults, one with a known best score."""
-    metrics = [metric_for(r.trial.candidate.estimator, run.metric(name)) for r in results]
-    return min({metric.name: metric for metric in metrics}.values(), key=attrgetter("highest"))
+    candidates = {r.trial.candidate.estimator_name: r.trial.candidate for r in results}
+    metrics = [metric_for(one.estimator, run.metric(name)) for one in candidates.values()]
+    return min(metrics, key=attrgetter("highest"))
 
 
 def rounded(score: float) -> float:
@@ -481,29 +473,17 @@ def _block_scores(
 ) -> dict[str, float]:
     """Return the scores of a block of rows; a metric that takes no weights scores a resample."""
     y, weight = replicates.rows.y, None if weights is None else weights[rows]
-    if metric.name == "r2" and not (metric.needs_features or metric.constants or metric.per_row):
-        score = _r2(y[rows], predictions.all_rows("predict")[rows], weight)
-        if np.isfinite(score):
-            return {name: score}  # scikit-learn's checks take much longer than the sums
     if weight is not None and not metric.needs_features:
         params = metric.params_at(rows) | {"sample_weight": weight}
         with suppress(TypeError):  # the metric takes no weights
-            return {name: float(metric.scorer(predictions, rows, y[rows], **params))}
+            model = ScoredModel(predictions, rows, rows)  # row numbers in the role of X
+            return {name: float(metric.scorer(model, rows, y[rows], **params))}
     if weight is not None:
         rows = rows[_resampled_by_weight(weight, replicate)]
     if metric.needs_features:
         return _feature_scores(predictions, replicates, metric, rows, name)
-    return {name: float(metric.scorer(predictions, rows, y[rows], **metric.params_at(rows)))}
-
-
-def _r2(y: AnyArray, predicted: AnyArray, weight: Floats | None) -> float:
-    """Return R2 as scikit-learn does; NaN for what is left to it."""
-    if y.ndim != 1 or predicted.shape != y.shape or len(y) < 2:
-        return np.nan
-    mean = np.average(y, weights=weight)
-    residual = float(np.average((y - predicted) ** 2, weights=weight))
-    total = float(np.average((y - mean) ** 2, weights=weight))
-    return 1.0 - residual / total if total > 0 else np.nan
+    model = ScoredModel(predictions, rows, rows)
+    return {name: float(metric.scorer(model, rows, y[rows], **metric.params_at(rows)))}
 
 
 def _feature_scores(
@@ -617,13 +597,6 @@ _ROW_LOSSES = {
     "neg_mean_absolute_error": RowLoss("predict", _absolute_losses, 0.0),
 }
 _PROPORTIONS = (
-    "accuracy",
-    "average_precision",
-    "balanced_accuracy",
-    "f1",
-    "jaccard",
-    "precision",
-    "recall",
-    "roc_auc",
-    "top_k_accuracy",
+    *("accuracy", "average_precision", "balanced_accuracy", "f1", "jaccard", "precision"),
+    *("recall", "roc_auc", "top_k_accuracy"),
 )

@@ -206,7 +206,8 @@ class Ranking:
     def tied(self) -> list[int]:
         """The candidates statistically tied with the best, best first."""
         values = self.row_scores.values
-        errors = [standard_error(values[self.best] - row, self.row_scores) for row in values]
+        best = values[self.best]
+        errors = [standard_error(best - row, self.row_scores) for row in values]
         return self.within(TIED_ERRORS * np.array(errors))
 
 

@@ -8,14 +8,16 @@ from leavezero.execution._checkpoint import (
 from leavezero.execution._digests import data_seed, digest
 from leavezero.execution._process_pool import reused_workers
 from leavezero.execution._resource_limits import Limits, TaskEnded, resolve_limits
-from leavezero.execution._run_tasks import run_tasks
+from leavezero.execution._run_tasks import allowed_interrupts, deferred_interrupts, run_tasks
 
 __all__ = [
     "Checkpoint",
     "Limits",
     "OpenCheckpoint",
     "TaskEnded",
+    "allowed_interrupts",
     "data_seed",
+    "deferred_interrupts",
     "digest",
     "resolve_limits",
     "reused_workers",

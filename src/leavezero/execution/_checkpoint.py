@@ -47,7 +47,7 @@ class Checkpoint:
 
     Examples
     --------
-    >>> from leavezero.execution import Checkpoint
+    >>> from leavezero import Checkpoint
     >>> Checkpoint("search.sqlite").path
     'search.sqlite'
     """

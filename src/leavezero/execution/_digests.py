@@ -96,7 +96,7 @@ def _parts(value: Any) -> tuple[str, Iterable[Any]]:
     if isinstance(value, set | frozenset):
         return "set", sorted(digest(item) for item in value)
     if isinstance(value, Mapping):
-        return "dict", sorted((digest(key), digest(item)) for key, item in value.items())
+        return "dict", sorted(value.items(), key=lambda item: digest(item[0]))
     if sparse.issparse(value):
         rows = value if value.format in ("csr", "csc") else value.tocsr()
         return "sparse", [type(value), value.shape, rows.data, rows.indices, rows.indptr]

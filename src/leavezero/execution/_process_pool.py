@@ -261,12 +261,12 @@ class WorkerPool:
             yield from self._lose(worker)
         elif task is None or worker.begun is None:
             return
-        elif worker.seconds > task.timeout:
-            assert limits.timeout is not None
-            yield self._finish(worker, TaskEnded("timeout", limits.timeout, worker.seconds), True)
         elif limits.memory_limit is not None and self._memory(worker) > limits.memory_limit:
             ended = TaskEnded("memory_limit", limits.memory_limit, worker.seconds)
             yield self._finish(worker, ended, True)
+        elif worker.seconds > task.timeout:  # on a busy machine, both may be seen at once
+            assert limits.timeout is not None
+            yield self._finish(worker, TaskEnded("timeout", limits.timeout, worker.seconds), True)
 
     def _receive(self, worker: _Worker) -> Iterator[tuple[int, Any]]:
         """Read one message."""
@@ -437,7 +437,7 @@ def serve(handle: int, parent: int, mark: str, folder: str, is_measured: bool) -
 
     def watch() -> None:
         _wait_for_end(parent, connection, running)
-        _end_worker(mark, folder)
+        _end_worker(parent, mark, folder)
 
     threading.Thread(target=watch, daemon=True).start()
     with suppress(EOFError, OSError):
@@ -450,19 +450,31 @@ def serve(handle: int, parent: int, mark: str, folder: str, is_measured: bool) -
                 os._exit(0)
             connection.send((kind, seconds))
             connection.send_bytes(content)
-    _end_worker(mark, folder)
+    _end_worker(parent, mark, folder)
 
 
-def _end_worker(mark: str, folder: str) -> None:
-    """Remove what the main process would have removed, and end this process."""
-    shutil.rmtree(folder, ignore_errors=True)
+def _end_worker(parent: int, mark: str, folder: str) -> None:
+    """End this process, and remove the folder if the main process has ended.
+
+    If it has not, a task has closed the connection, and others still need the folder.
+    """
+    deadline = time.monotonic() + 2 * EXIT_SECONDS  # a connection is closed before its process ends
+    while _is_child(parent) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    if not _is_child(parent):
+        shutil.rmtree(folder, ignore_errors=True)
     _kill_tree(os.getpid(), mark, spared=os.getpid())
     os._exit(1)
 
 
+def _is_child(parent: int) -> bool:
+    """Return True if the main process is known to be alive; on Windows it is not."""
+    return sys.platform != "win32" and os.getppid() == parent
+
+
 def _wait_for_end(parent: int, connection: "Connection[Any, Any]", running: list[bytes]) -> None:
     """Wait until the main process ends, which is noticed while a task is running."""
-    while sys.platform == "win32" or os.getppid() == parent:
+    while sys.platform == "win32" or _is_child(parent):
         time.sleep(0.5)
         before = running[:]
         try:

@@ -47,6 +47,7 @@ class Limits:
     # Bytes per task, above what its process used before its first task. Mapped files and processes
     # that a task starts do not count.
     memory_limit: int | None = None
+    share: float = 1.0  # of the time budget that may be used
     clock: Clock = field(default_factory=Clock, repr=False, compare=False)
     pool: Any = field(default=None, repr=False, compare=False)  # see `reused_workers`
 
@@ -56,11 +57,13 @@ class Limits:
         return (self.timeout, self.time_budget, self.memory_limit) != (None, None, None)
 
     def remaining(self) -> float | None:
-        """Return the seconds that are left of the time budget; None if there is none."""
-        return None if self.time_budget is None else self.time_budget - self.clock.seconds()
+        """Return the seconds left of the time budget, or of its share; None if unlimited."""
+        if self.time_budget is None:
+            return None
+        return self.share * self.time_budget - self.clock.seconds()
 
     def spent(self) -> bool:
-        """Return True if the time budget is spent."""
+        """Return True if the share of the time budget is spent."""
         remaining = self.remaining()
         return remaining is not None and remaining <= 0
 

@@ -1,10 +1,12 @@
-"""Run tasks with joblib or, under limits, in processes."""
+"""Run tasks with joblib or, under limits, in processes; Ctrl-C loses no finished result."""
 
 import logging
+import signal
+import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from itertools import islice
 from typing import Any
 
@@ -45,7 +47,8 @@ def run_tasks(
     spent. ``limits.timeout`` is multiplied by the ``timeout_factor`` of a task.
     """
     if limits is None or not limits.any:
-        return _run_with_joblib(function, shared, list(tasks), n_jobs, 1 if one_by_one else "auto")
+        batch_size = 1 if one_by_one else "auto"
+        return _interruptible(_run_with_joblib(function, shared, list(tasks), n_jobs, batch_size))
     backend = type(get_active_backend()[0]).__name__
     if backend not in LOCAL:
         raise ValueError(
@@ -53,7 +56,20 @@ def run_tasks(
             f"active backend is {backend}. Set them to None, or do not use that backend."
         )
     n_workers = effective_n_jobs(n_jobs)
-    return run_in_processes(function, shared, tasks, n_workers, limits, timeout_factor)
+    return _interruptible(
+        run_in_processes(function, shared, tasks, n_workers, limits, timeout_factor)
+    )
+
+
+def _interruptible(results: Iterator[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
+    """Yield results; Ctrl-C takes effect while the next is computed, not while it is processed."""
+    with closing(results):  # type: ignore[type-var]  # an iterator that is a generator
+        while True:
+            with allowed_interrupts():
+                found = next(results, None)
+            if found is None:
+                return
+            yield found
 
 
 def _run_with_joblib(
@@ -145,3 +161,72 @@ def is_lost_worker(error: BaseException) -> bool:
         return False
     package = str(type(error).__module__).partition(".")[0]
     return isinstance(error, BrokenExecutor | CancelledError) or package in ("distributed", "ray")
+
+
+# Ctrl-C that takes effect only where no result can be lost
+
+
+class _WaitingHandler:
+    """A handler of SIGINT that calls another one: where interrupts are allowed, or at the second.
+
+    The state is kept here, so that no other part of a search has to pass it on.
+    """
+
+    def __init__(self, handler: Any) -> None:
+        self._handler = handler
+        self.is_allowed = False
+        self.n_received = 0
+        self.is_pending = False
+
+    def __call__(self, number: int, frame: Any) -> None:
+        self.n_received += 1
+        self.is_pending = not self.is_allowed and self.n_received == 1
+        if not self.is_pending:
+            self.is_allowed = False  # what is finished now is not interrupted
+            self._handler(number, frame)
+
+    def call_if_pending(self) -> None:
+        """Deliver an interrupt that has waited."""
+        if self.is_pending:
+            self.is_pending = False
+            self._handler(signal.SIGINT, None)
+
+
+@contextmanager
+def deferred_interrupts() -> Iterator[None]:
+    """Return a context in which Ctrl-C waits until its end, or until it is allowed.
+
+    A second one does not wait. Python runs signal handlers in the main thread only.
+    """
+    before = _handler()
+    if not callable(before):
+        yield
+        return
+    waiting = _WaitingHandler(before)
+    signal.signal(signal.SIGINT, waiting)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        waiting.call_if_pending()
+
+
+@contextmanager
+def allowed_interrupts() -> Iterator[None]:
+    """Return a context inside of `deferred_interrupts` in which Ctrl-C takes effect at once."""
+    waiting = _handler()
+    if not isinstance(waiting, _WaitingHandler):
+        yield
+        return
+    waiting.is_allowed = True
+    try:
+        waiting.call_if_pending()
+        yield
+    finally:
+        waiting.is_allowed = False
+
+
+def _handler() -> Any:
+    """Return the handler of SIGINT; None in other threads than the main one."""
+    is_main = threading.current_thread() is threading.main_thread()
+    return signal.getsignal(signal.SIGINT) if is_main else None

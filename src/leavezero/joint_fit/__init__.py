@@ -1,6 +1,6 @@
 """Work that candidates of a search share."""
 
-from leavezero.joint_fit._ensemble_prefix import FORESTS, member_values
+from leavezero.joint_fit._ensemble_prefix import FORESTS, member_values, type_name
 from leavezero.joint_fit._joint_fit import JointFit, JointlyFitted, params_key, value_digest
 from leavezero.joint_fit._joint_methods import find_joint_fit
 from leavezero.joint_fit._pipeline_prefix import transform_before_last
@@ -11,20 +11,3 @@ from leavezero.joint_fit._shared_kernel import (
     svm_labels,
 )
 from leavezero.joint_fit._shared_neighbors import SharedNeighbors, graph_model
-
-__all__ = [
-    "FORESTS",
-    "JointFit",
-    "JointlyFitted",
-    "SharedNeighbors",
-    "find_joint_fit",
-    "graph_model",
-    "member_values",
-    "pair_coefs",
-    "params_key",
-    "svm_decision_values",
-    "svm_gamma",
-    "svm_labels",
-    "transform_before_last",
-    "value_digest",
-]

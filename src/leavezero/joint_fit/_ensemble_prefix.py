@@ -9,21 +9,8 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
+from sklearn import ensemble
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.ensemble import (
-    AdaBoostClassifier,
-    AdaBoostRegressor,
-    BaggingClassifier,
-    BaggingRegressor,
-    ExtraTreesClassifier,
-    ExtraTreesRegressor,
-    GradientBoostingClassifier,
-    GradientBoostingRegressor,
-    HistGradientBoostingClassifier,
-    HistGradientBoostingRegressor,
-    RandomForestClassifier,
-    RandomForestRegressor,
-)
 from sklearn.utils import check_array
 
 from leavezero._typing import AnyArray, Floats, Table
@@ -40,17 +27,17 @@ from leavezero.joint_fit._joint_fit import (
 )
 
 FORESTS = (
-    RandomForestClassifier,
-    RandomForestRegressor,
-    ExtraTreesClassifier,
-    ExtraTreesRegressor,
+    ensemble.RandomForestClassifier,
+    ensemble.RandomForestRegressor,
+    ensemble.ExtraTreesClassifier,
+    ensemble.ExtraTreesRegressor,
 )
-BAGGING = (BaggingClassifier, BaggingRegressor)
+BAGGING = (ensemble.BaggingClassifier, ensemble.BaggingRegressor)
 BOOSTING = (
-    GradientBoostingClassifier,
-    GradientBoostingRegressor,
-    AdaBoostClassifier,
-    AdaBoostRegressor,
+    ensemble.GradientBoostingClassifier,
+    ensemble.GradientBoostingRegressor,
+    ensemble.AdaBoostClassifier,
+    ensemble.AdaBoostRegressor,
 )
 PER_MEMBER = (
     "estimators_",
@@ -74,6 +61,7 @@ class EnsemblePrefix(JointFit):
     name = "ensemble prefix"
     estimator_types = (*FORESTS, *BAGGING, *BOOSTING)
     along = "n_estimators"
+    one_model = True
 
     def key(self, estimator: Any) -> Hashable | None:
         """Return all parameters but the number of members."""
@@ -82,10 +70,6 @@ class EnsemblePrefix(JointFit):
         if extra or not is_seed(estimator.random_state) or not is_count(estimator.n_estimators):
             return None
         return params_key(estimator, self.along)
-
-    def fits_one_model(self, estimator: Any) -> bool:
-        """Return True: only the largest is fitted."""
-        return True
 
     def fit(
         self, estimators: list[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None
@@ -101,7 +85,7 @@ class EnsemblePrefix(JointFit):
         """Return predictions from one pass through the members of the largest ensemble."""
         largest = fitted.shared
         sizes = [len(model.estimators_) for model in fitted.models]
-        if type(largest) is AdaBoostClassifier:
+        if type(largest) is ensemble.AdaBoostClassifier:
             return staged_predictions(largest, sizes, X, method)
         # GradientBoosting passes through all trees at once in compiled code, and AdaBoostRegressor
         # takes a median over all members for each size: neither is faster by stages.
@@ -183,18 +167,18 @@ class HistBoosting(JointFit):
     """
 
     name = "histogram boosting"
-    estimator_types = (HistGradientBoostingClassifier, HistGradientBoostingRegressor)
+    estimator_types = (
+        ensemble.HistGradientBoostingClassifier,
+        ensemble.HistGradientBoostingRegressor,
+    )
     along = "max_iter"
+    one_model = True
 
     def key(self, estimator: Any) -> Hashable | None:
         """Return all parameters but the number of iterations."""
         if not is_seed(estimator.random_state) or not is_count(estimator.max_iter):
             return None
         return None if estimator.warm_start else params_key(estimator, self.along)
-
-    def fits_one_model(self, estimator: Any) -> bool:
-        """Return True: only the largest is fitted."""
-        return True
 
     def fit(
         self, estimators: list[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None
@@ -265,3 +249,8 @@ class FirstIterationsClassifier(ClassifierMixin, FirstIterations):
 
 class FirstIterationsRegressor(RegressorMixin, FirstIterations):
     """The first iterations of a regressor."""
+
+
+def type_name(model: Any) -> str:
+    """Return the name of a model's class, also if the model has its first iterations only."""
+    return type(model.model if isinstance(model, FirstIterations) else model).__name__

@@ -44,6 +44,7 @@ class JointFit(ABC):
     estimator_types: tuple[type, ...] = ()
     estimator_names: tuple[str, ...] = ()  # of classes in packages that are not imported here
     along: str = ""  # parameter in which jointly fitted estimators differ, if it is one number
+    one_model: bool = False  # only the largest is fitted; the others are parts of it
     max_candidates: int = 64  # models that are in memory, and in one task, at the same time
 
     def handles(self, estimator: Any) -> bool:
@@ -64,7 +65,7 @@ class JointFit(ABC):
 
     def fits_one_model(self, estimator: Any) -> bool:
         """Return True if all estimators with the key of this one are parts of one fitted model."""
-        return False
+        return self.one_model
 
     def fit(
         self, estimators: list[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None

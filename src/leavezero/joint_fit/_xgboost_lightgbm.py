@@ -36,6 +36,7 @@ class BoostedRounds(JointFit):
 
     name = "boosted rounds"
     estimator_names = (*CLASSES["xgboost"], *CLASSES["lightgbm"])
+    one_model = True
 
     def key(self, estimator: Any) -> Hashable | None:
         """Return all parameters but the number of rounds."""
@@ -50,10 +51,6 @@ class BoostedRounds(JointFit):
     def order(self, estimator: Any) -> int:
         """Return the number of rounds."""
         return int(_rounds(estimator))
-
-    def fits_one_model(self, estimator: Any) -> bool:
-        """Return True: only the largest is boosted."""
-        return True
 
     def fit(
         self, estimators: list[Any], X: Table, y: AnyArray, sample_weight: Floats | None = None

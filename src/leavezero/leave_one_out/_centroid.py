@@ -7,12 +7,14 @@ import numpy as np
 from sklearn.neighbors import NearestCentroid
 
 from leavezero._typing import Bools, Floats, Ints
-from leavezero.leave_one_out._class_scores import class_predictions, loo_class_totals, singletons
 from leavezero.leave_one_out._loo_method import (
     LOOPredictions,
     OneTargetMethod,
     TrainingData,
     check_statistic,
+    class_predictions,
+    loo_class_totals,
+    singletons,
     to_dense,
 )
 

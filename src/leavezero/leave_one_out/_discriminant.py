@@ -17,14 +17,16 @@ from sklearn.discriminant_analysis import (
 )
 
 from leavezero._typing import Bools, Floats, Ints
-from leavezero.leave_one_out._class_scores import class_predictions, loo_class_totals, singletons
 from leavezero.leave_one_out._loo_method import (
     LOOPredictions,
     OneTargetMethod,
     TrainingData,
     check_statistic,
+    class_predictions,
+    loo_class_totals,
     mismatch_error,
     nearly_equal,
+    singletons,
 )
 
 _MIN_DENOMINATOR = 1e-9  # of the Sherman-Morrison formula

@@ -7,13 +7,15 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 
 from leavezero._tables import count_rows
 from leavezero._typing import AnyArray, Floats, Table
-from leavezero.leave_one_out._class_scores import loo_class_totals, partial_predictions, subtract
 from leavezero.leave_one_out._loo_method import (
     LeaveOneOutMethod,
     LOOPredictions,
     check_statistic,
     class_codes,
+    loo_class_totals,
+    partial_predictions,
     row_weights,
+    subtract,
     target_values,
 )
 

@@ -29,7 +29,6 @@ from sklearn.preprocessing import LabelBinarizer
 from sklearn.utils.class_weight import compute_sample_weight
 
 from leavezero._typing import AnyArray, Bools, Floats, Ints, Table
-from leavezero.leave_one_out._class_scores import partial_predictions, singletons
 from leavezero.leave_one_out._loo_method import (
     MAX_CELLS,
     TOO_LARGE,
@@ -41,7 +40,9 @@ from leavezero.leave_one_out._loo_method import (
     class_codes,
     mismatch_error,
     nearly_equal,
+    partial_predictions,
     row_weights,
+    singletons,
     to_dense,
     training_rows,
 )

@@ -15,7 +15,7 @@ from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.utils import get_tags
 
 from leavezero._typing import AnyArray, Floats, Table
-from leavezero.joint_fit import transform_before_last
+from leavezero.joint_fit import transform_before_last, type_name
 from leavezero.leave_one_out._loo_method import (
     LeaveOneOutMethod,
     LOOPredictions,
@@ -82,7 +82,7 @@ def _part_reason(role: str, name: str, estimator: Any) -> str | None:
     """Return why a step or a member has no leave-one-out predictions."""
     method = None if isinstance(estimator, str) else find_leave_one_out(estimator)
     if method is None:
-        what = estimator if isinstance(estimator, str) else type(estimator).__name__
+        what = estimator if isinstance(estimator, str) else type_name(estimator)
         return f"the {role} {name!r} ({what}) has no leave-one-out method"
     reason = method.unsupported_reason(estimator)
     return None if reason is None else f"of the {role} {name!r}: {reason}"

@@ -9,17 +9,15 @@ from sklearn.naive_bayes import BernoulliNB, ComplementNB, GaussianNB, Multinomi
 from sklearn.preprocessing import binarize
 
 from leavezero._typing import Floats, Ints
-from leavezero.leave_one_out._class_scores import (
-    class_predictions,
-    loo_class_totals,
-    singletons,
-    subtract,
-)
 from leavezero.leave_one_out._loo_method import (
     LOOPredictions,
     OneTargetMethod,
     TrainingData,
     check_statistic,
+    class_predictions,
+    loo_class_totals,
+    singletons,
+    subtract,
 )
 
 _CANCELLATION = 1e-3  # a sum of squares that shrinks below this share is summed again

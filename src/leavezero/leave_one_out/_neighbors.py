@@ -17,11 +17,11 @@ from sklearn.utils import check_consistent_length
 from leavezero._tables import take_rows
 from leavezero._typing import AnyArray, Floats, Table
 from leavezero.joint_fit import SharedNeighbors, graph_model
-from leavezero.leave_one_out._class_scores import partial_predictions
 from leavezero.leave_one_out._loo_method import (
     LeaveOneOutMethod,
     LOOPredictions,
     mismatch_error,
+    partial_predictions,
     reject_weights,
     to_dense,
 )

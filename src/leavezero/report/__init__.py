@@ -11,6 +11,7 @@ from leavezero.report._plots import (
 )
 from leavezero.report._summarize import (
     BASELINE,
+    format_number,
     format_value,
     python_code,
     summarize,
@@ -20,6 +21,7 @@ __all__ = [
     "BASELINE",
     "baseline_score",
     "describe_predictions",
+    "format_number",
     "format_value",
     "plot_comparison",
     "plot_scores",

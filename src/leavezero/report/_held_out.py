@@ -20,6 +20,7 @@ from leavezero.leave_one_out import leave_one_out_predict
 Fold = tuple[Ints, Ints]  # training rows and test rows
 
 MAX_TRAIN, MAX_TEST = 16_000, 4_000  # rows of one fold
+MIN_TRAIN = 1_000  # if there is little time
 MAX_FOLDS = 10
 MAX_PERMUTED = 300  # columns
 MAX_PERMUTED_ROWS, MAX_PERMUTED_CELLS = 20_000, 2_000_000  # of all copies of a fold's test rows
@@ -43,6 +44,7 @@ def describe_predictions(
     n_jobs: int | None = None,
     seed: int = 0,
     seconds: float | None = None,
+    fit_seconds: float = 0.0,
 ) -> dict[str, Any] | None:
     """Return what predictions of a fitted estimator for held-out rows show.
 
@@ -68,11 +70,15 @@ def describe_predictions(
         The number of workers and the random seed.
     seconds : float or None, default=None
         The time for all folds. At least one is used, and as many others as there is time for.
+    fit_seconds : float, default=0.0
+        The time that the estimator took to fit all rows. If it is more than the time for the folds,
+        they have fewer training rows.
     """
     rng = np.random.default_rng(seed)
-    folds = [
-        (_sample(train, MAX_TRAIN, rng), _sample(test, MAX_TEST, rng)) for train, test in folds
-    ]
+    n_train = MAX_TRAIN
+    if seconds is not None and fit_seconds > 0:  # half of the time is for predictions
+        n_train = int(np.clip(len(y) * seconds / (2 * fit_seconds), MIN_TRAIN, MAX_TRAIN))
+    folds = [(_sample(train, n_train, rng), _sample(test, MAX_TEST, rng)) for train, test in folds]
     folds = folds[:MAX_FOLDS]
     permuted = is_pandas(X) or (isinstance(X, np.ndarray) and X.ndim == 2)
     permuted = permuted and X.shape[1] <= MAX_PERMUTED
@@ -99,6 +105,7 @@ def describe_predictions(
     values, importances = zip(*found, strict=True)
     baseline = baseline_score(y, scorer, is_regression=classes is None)
     use_loo = use_loo and len(y) <= MAX_TRAIN + MAX_TEST  # they may take long for more rows
+    use_loo = use_loo and (seconds is None or time.monotonic() - started < seconds)
     predicted = _leave_one_out(estimator, X, y, classes) if use_loo else None
     source, rows = "leave-one-out or out-of-bag predictions", np.arange(len(y))
     if predicted is None:
@@ -123,13 +130,6 @@ def baseline_score(y: AnyArray, scorer: Any, *, is_regression: bool) -> float:
 
     It is hardly optimistic, as no features are used. Without a row, the majority of two classes of
     equal size is the other one: the leave-one-out accuracy is 0 then.
-
-    Examples
-    --------
-    >>> from sklearn.metrics import get_scorer
-    >>> from leavezero.report import baseline_score
-    >>> baseline_score(["a", "b", "a", "b"], get_scorer("accuracy"), is_regression=False)
-    0.5
     """
     model = DummyRegressor() if is_regression else DummyClassifier(strategy="prior")
     no_features = np.zeros((len(y), 1))

@@ -13,7 +13,7 @@ import numpy as np
 
 from leavezero._typing import Floats, Ints
 from leavezero.diagnostics import format_score
-from leavezero.report._summarize import BASELINE, format_number
+from leavezero.report._summarize import BASELINE
 
 Record = Mapping[str, Any]
 
@@ -74,26 +74,8 @@ def plot_scores(
 ) -> Any:
     """Plot the score of each candidate with its interval, the first candidate on top.
 
-    Parameters
-    ----------
-    candidates : sequence of mappings
-        With "label" and "score"; optional "low", "high", "best" and "tied".
-    metric : str
-        The label of the horizontal axis.
-    ax : matplotlib Axes or None, default=None
-        Drawn on and returned; None creates a figure with pyplot.
-    labels : "above" or "left", default="above"
-        Whether a label is above its interval or, if short, left of the axes.
-    **kwargs : dict
-        Passed to ``Axes.errorbar``.
-
-    Examples
-    --------
-    >>> from matplotlib.figure import Figure
-    >>> from leavezero.report import plot_scores
-    >>> candidates = [{"label": "C=1", "score": 0.9}]
-    >>> plot_scores(candidates, "accuracy", Figure().subplots()).get_xlabel()
-    'accuracy'
+    Labels are "above" their intervals or, if short, "left" of the axes. ``kwargs`` are those of
+    ``Axes.errorbar``.
     """
     ax = _axes(ax, height=0.8 + 0.3 * len(candidates))
     positions = np.arange(len(candidates))
@@ -118,23 +100,8 @@ def plot_scores(
 def plot_validation_set(projection: Record, ax: Any = None, **kwargs: Any) -> Any:
     """Plot the density of the training data as color and that of the validation set as lines.
 
-    Parameters
-    ----------
-    projection : mapping
-        "x_edges", "y_edges", and the shares of rows in each cell, "training" and "validation".
-    ax : matplotlib Axes or None, default=None
-        Drawn on and returned; None creates a figure with pyplot.
-    **kwargs : dict
-        Passed to ``Axes.pcolormesh``.
-
-    Examples
-    --------
-    >>> from matplotlib.figure import Figure
-    >>> from leavezero.report import plot_validation_set
-    >>> shares, edges = [[0.5, 0.0], [0.0, 0.5]], {"x_edges": [0, 1, 2], "y_edges": [0, 1, 2]}
-    >>> projection = edges | {"training": shares, "validation": shares}
-    >>> plot_validation_set(projection, Figure().subplots()).get_xlabel()
-    'first component'
+    The projection has "x_edges", "y_edges", and the shares of rows in each cell, "training" and
+    "validation". ``kwargs`` are those of ``Axes.pcolormesh``.
     """
     ax = _axes(ax)
     edges = [np.asarray(projection[name], dtype=float) for name in ("x_edges", "y_edges")]
@@ -150,42 +117,22 @@ def plot_validation_set(projection: Record, ax: Any = None, **kwargs: Any) -> An
 
 
 def plot_comparison(comparison: Record, ax: Any = None) -> Any:
-    """Plot the held-out scores of two methods on each split, and their means.
-
-    Parameters
-    ----------
-    comparison : mapping
-        "metric", "methods" (two mappings with "method", "held_out_score" and "seconds") and
-        "splits", mappings with "split", "method" and "held_out_score".
-    ax : matplotlib Axes or None, default=None
-        Drawn on and returned; None creates a figure with pyplot.
-
-    Examples
-    --------
-    >>> from matplotlib.figure import Figure
-    >>> from leavezero.report import plot_comparison
-    >>> methods = [{"method": name, "held_out_score": 0.9, "seconds": 1.0} for name in "ab"]
-    >>> splits = [{"split": 1, "method": name, "held_out_score": 0.9} for name in "ab"]
-    >>> comparison = {"metric": "accuracy", "methods": methods, "splits": splits}
-    >>> plot_comparison(comparison, Figure().subplots()).get_xlabel()
-    'accuracy on held-out rows'
-    """
+    """Plot the held-out scores of two methods on each split, and their means."""
     ax = _axes(ax)
     names = [str(one["split"]) for one in comparison["splits"][::2]] + ["mean"]
     places = np.arange(len(names))
-    scores = []
-    for method, marker, color in zip(
-        comparison["methods"], "os", ("accent", "training"), strict=True
+    sizes = np.where(places < places[-1], 30, 80)
+    scores, heights = [], np.stack([places - 0.13, places + 0.13])  # equal scores are both seen
+    for method, marker, color, height in zip(
+        comparison["methods"], "os", ("accent", "training"), heights, strict=True
     ):
         own = [one for one in comparison["splits"] if one["method"] == method["method"]]
         scores.append(np.append(_column(own, "held_out_score"), method["held_out_score"]))
         mean, seconds = f"{method['held_out_score']:.4g}", f"{method['seconds']:.3g} s"
         label = _plain_label(f"{method['method']}: mean {mean}, {seconds} per search", 70)
         style: dict[str, Any] = {"marker": marker, "color": COLORS[color], "zorder": 3}
-        ax.scatter(
-            scores[-1], places, s=np.where(places < places[-1], 30, 80), label=label, **style
-        )
-    ax.hlines(places, *scores, color=COLORS["soft"], linewidth=1)
+        ax.scatter(scores[-1], height, s=sizes, label=label, **style)
+    ax.plot(np.stack(scores), heights, color=COLORS["soft"], linewidth=1)
     ax.set_yticks(places, [f"split {name}" for name in names[:-1]] + names[-1:])
     label = _plain_label(f"{comparison['metric']} on held-out rows")
     ax.set(xlabel=label, ylim=(len(names) - 0.5, -0.5))
@@ -195,21 +142,7 @@ def plot_comparison(comparison: Record, ax: Any = None) -> Any:
 
 
 def results_frame(rows: Sequence[Record], index: str | None = None) -> Any:
-    """Return a pandas DataFrame with one row per record.
-
-    Parameters
-    ----------
-    rows : sequence of mapping
-        The records; missing entries become NaN.
-    index : str or None, default=None
-        The column that becomes the index.
-
-    Examples
-    --------
-    >>> from leavezero.report import results_frame
-    >>> results_frame([{"C": 1, "score": 0.5}], index="C").loc[1, "score"]
-    np.float64(0.5)
-    """
+    """Return a pandas DataFrame with one row per record."""
     frame = import_extra("pandas", "A data frame").DataFrame(list(rows))
     return frame if index is None else frame.set_index(index)
 
@@ -425,9 +358,9 @@ def _plot_param(candidates: Sequence[Record], param: Record, metric: str, ax: An
     ax.plot(places, [y[x == place].max() for place in places], color=COLORS["soft"], linewidth=1)
     for color, at in _by_color(own):
         ax.scatter(x[at], y[at], color=color, s=22, alpha=0.8)
-    ticks = np.unique(np.linspace(0, len(values) - 1, 5).round().astype(int))
-    label = format_number if param["numeric"] else lambda value: _plain_label(value, 12)
-    ax.set_xticks(ticks, [label(values[at]) for at in ticks])
+    ticks = np.unique(np.linspace(0, len(values) - 1, 7).round().astype(int))
+    labels = [f"{v:.4g}" if param["numeric"] else _plain_label(v, 12) for v in values]
+    ax.set_xticks(ticks, [labels[at] for at in ticks])
     # All parameters have the same vertical axis, which contains the interval of the best: smaller
     # differences are not to be seen.
     scores = [one["score"] for one in candidates]

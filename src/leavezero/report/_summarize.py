@@ -54,9 +54,6 @@ def summarize(
 ) -> dict[str, Any]:
     """Return the contents of a report as one dict that JSON can represent.
 
-    Its keys are "format", "run", "model_types" and "candidates" (best first), "selection",
-    "diagnostics", "validation" and "held_out".
-
     Parameters
     ----------
     table : mapping of columns
@@ -75,14 +72,6 @@ def summarize(
     run : mapping or None, default=None
         The search itself: "title", "metric", "target", "model_type", "data", "fits", "seconds",
         "code", "made_with".
-
-    Examples
-    --------
-    >>> from leavezero.report import summarize
-    >>> table = {"params": [{"C": 1}, {"C": 10}], "mean_test_score": [0.8, 0.9]}
-    >>> summary = summarize(table, best=1)
-    >>> summary["selection"]["label"], summary["model_types"][0]["params"]
-    ('C=10', [{'name': 'C', 'values': [1, 10], 'numeric': True}])
     """
     tied = () if selection is None else selection["tied"]
     about = {"title": "Model selection", "metric": column, "model_type": "model"} | dict(run or {})
@@ -251,49 +240,20 @@ def clean_text(text: str) -> str:
 
 
 def format_number(value: float | None) -> str:
-    """Return a number with four digits; "-" for None."""
-    return "-" if value is None else f"{value:.4g}"
+    """Return a number with four digits, large ones in full; "-" for None."""
+    if value is None:
+        return "-"
+    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:.4g}"
 
 
 def format_value(value: Any, max_length: int = 400) -> str:
-    """Return a value as short Python code, or in angle brackets; never the contents of tables.
-
-    Parameters
-    ----------
-    value : object
-        Numbers, arrays, estimators, distributions, and lists and dicts of these.
-    max_length : int, default=400
-        The number of characters after which the text is cut.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.svm import SVC
-    >>> from leavezero.report import format_value
-    >>> format_value({"C": np.array([0.1, 1.0]), "model": SVC(C=2)})
-    "{'C': [0.1, 1.0], 'model': SVC(C=2)}"
-    >>> format_value(np.zeros((3, 2)))
-    '<ndarray of shape (3, 2)>'
-    """
+    """Return a value as short Python code, or in angle brackets; never the contents of tables."""
     code = _code(value, None)
     return code if len(code) <= max_length else f"{code[:max_length]} <cut>"
 
 
 def python_code(value: Any) -> tuple[list[str], str]:
-    """Return import lines and the code of a value, in several lines if it is long.
-
-    Parameters
-    ----------
-    value : object
-        As in :func:`format_value`.
-
-    Examples
-    --------
-    >>> from sklearn.svm import SVC
-    >>> from leavezero.report import python_code
-    >>> python_code({"model": SVC(C=2)})
-    (['from sklearn.svm import SVC'], "{'model': SVC(C=2)}")
-    """
+    """Return import lines and the code of a value, in several lines if it is long."""
     imports: set[str] = set()
     code = _code(value, imports)
     return sorted(imports), code

@@ -57,10 +57,13 @@ from leavezero.execution import (
     Checkpoint,
     Limits,
     OpenCheckpoint,
+    allowed_interrupts,
     data_seed,
+    deferred_interrupts,
     resolve_limits,
     reused_workers,
 )
+from leavezero.leave_one_out import find_leave_one_out
 from leavezero.search._messages import (
     Progress,
     check_checkpoint,
@@ -74,6 +77,7 @@ from leavezero.search._messages import (
     failures,
     has_numbers_or_steps,
     is_count,
+    is_from_sklearn,
     is_regression,
     log,
     no_validation_set_reason,
@@ -108,6 +112,7 @@ except ImportError:
 
 
 KEPT_CELLS = 2**27  # per-row scores kept for statistics: half a gibibyte in single precision
+FIT_SHARE = 0.6  # of the time budget, if folds are used: without fold scores some types have none
 COMPARED_ROWS = 5_000  # validation rows by which models are compared
 
 
@@ -145,6 +150,17 @@ def _best_estimator_has(method: str) -> Callable[["BestEstimatorMixin"], bool]:
     return check
 
 
+def _call_best(name: str) -> Any:
+    """Return a method that calls the method of the best estimator, if that has it."""
+
+    def method(self: "BestEstimatorMixin", X: Table) -> Any:
+        return getattr(self._fitted_best(), name)(X)
+
+    method.__name__, method.__qualname__ = name, f"BestEstimatorMixin.{name}"
+    method.__doc__ = f"Call {name} on the best estimator."
+    return available_if(_best_estimator_has(name))(method)
+
+
 class BestEstimatorMixin(MetaEstimatorMixin, BaseEstimator):
     """Methods and tags of a search that are those of its best estimator."""
 
@@ -167,40 +183,13 @@ class BestEstimatorMixin(MetaEstimatorMixin, BaseEstimator):
             raise AttributeError(f"{type(self).__name__} has no n_features_in_ before fit.")
         return int(self.best_estimator_.n_features_in_)
 
-    @available_if(_best_estimator_has("predict"))
-    def predict(self, X: Table) -> AnyArray:
-        """Call predict on the best estimator."""
-        return self._fitted_best().predict(X)
-
-    @available_if(_best_estimator_has("predict_proba"))
-    def predict_proba(self, X: Table) -> AnyArray:
-        """Call predict_proba on the best estimator."""
-        return self._fitted_best().predict_proba(X)
-
-    @available_if(_best_estimator_has("predict_log_proba"))
-    def predict_log_proba(self, X: Table) -> AnyArray:
-        """Call predict_log_proba on the best estimator."""
-        return self._fitted_best().predict_log_proba(X)
-
-    @available_if(_best_estimator_has("decision_function"))
-    def decision_function(self, X: Table) -> AnyArray:
-        """Call decision_function on the best estimator."""
-        return self._fitted_best().decision_function(X)
-
-    @available_if(_best_estimator_has("score_samples"))
-    def score_samples(self, X: Table) -> AnyArray:
-        """Call score_samples on the best estimator."""
-        return self._fitted_best().score_samples(X)
-
-    @available_if(_best_estimator_has("transform"))
-    def transform(self, X: Table) -> Table:
-        """Call transform on the best estimator."""
-        return self._fitted_best().transform(X)
-
-    @available_if(_best_estimator_has("inverse_transform"))
-    def inverse_transform(self, X: Table) -> Table:
-        """Call inverse_transform on the best estimator."""
-        return self._fitted_best().inverse_transform(X)
+    predict = _call_best("predict")
+    predict_proba = _call_best("predict_proba")
+    predict_log_proba = _call_best("predict_log_proba")
+    decision_function = _call_best("decision_function")
+    score_samples = _call_best("score_samples")
+    transform = _call_best("transform")
+    inverse_transform = _call_best("inverse_transform")
 
     def _fitted_best(self) -> Any:
         check_is_fitted(self, "best_estimator_")
@@ -221,6 +210,83 @@ class BestEstimatorMixin(MetaEstimatorMixin, BaseEstimator):
 
 class BaseSearchLZO(CallbackSupportMixin, BestEstimatorMixin, ReportMixin):
     """Base class of all searches; a subclass implements the strategy that proposes candidates.
+
+    The descriptions of the parameters below replace ``{common}`` in the docstring of a subclass.
+
+    Parameters
+    ----------
+    augmenter : "auto" or augmenter, default="auto"
+        What generates the validation set. "auto" chooses by the type of the data;
+        :class:`LabelInvariantMixup` is the one of the paper.
+    n_replicates : int, default=10
+        The number of independent validation sets; scores are averaged over them.
+    validation_size : "auto", float or int, default="auto"
+        The number of rows of one replicate: a float is a share of the training rows, an int the
+        number itself. "auto" is the number of training rows, but all replicates together have at
+        most 5,000 rows.
+    loo : "auto", False or "only", default="auto"
+        Whether scores use leave-one-out or out-of-bag predictions, for estimators that
+        :mod:`leavezero.leave_one_out` supports; no fit is added. "only" generates no validation set
+        and requires candidates with such predictions. "auto" does not use them with groups or with
+        a :class:`FixedValidationSet`.
+    scoring : str, callable, list, dict or None, default=None
+        The metric or metrics, as in ``GridSearchCV``. None uses the estimator's own, accuracy for
+        classifiers and R2 for regressors.
+    refit : bool, str or callable, default=True
+        With several metrics the name of the one that selects the best candidate, or a callable
+        that takes ``cv_results_`` and returns a row. False keeps no estimator.
+    select : "best", "one_se", "vote" or rule, default="best"
+        The selection rule: the highest score; the simplest candidate within one standard error of
+        it (see :class:`OneStandardError`); or the candidate that is best in most replicates.
+    cv_finalists : "auto", "all" or int, default="auto"
+        How many candidates are cross-validated in addition, so that the bias of validation scores
+        is known for them. "auto" cross-validates a few candidates of model types without
+        leave-one-out scores (trees, boosting, neural networks): at least two per type, at most 25
+        fits per type, and from ten candidates on at most as many fits as there are candidates, with
+        5,000 or more rows half as many; none with ``loo=False``. An int cross-validates that many
+        of the best candidates, 0 none.
+    cv : int, splitter or iterable, default=5
+        The folds of ``cv_finalists``, as in ``GridSearchCV``; those of an int are shuffled, and
+        with "auto" only some are used: as many as have 1,000 test rows together, and so few that
+        at least five candidates can be cross-validated. With ``groups``, an iterable or a splitter
+        for rows that are not exchangeable, such as ``TimeSeriesSplit``, the folds alone score all
+        candidates, with a warning; likewise if no rows can be generated: without y, and for
+        precomputed kernels. An augmenter that is passed, or another ``loo`` or ``cv_finalists``
+        than "auto", prevents this.
+    error_score : "raise" or number, default=nan
+        The score of a candidate that fails; it is never selected.
+    return_train_score : bool, default=False
+        Whether to add training scores to ``cv_results_``: one per candidate, the same for all
+        replicates.
+    n_jobs : int or None, default=None
+        The number of workers of joblib. Several workers divide the cores among the threads of their
+        fits; one worker leaves threads alone. Results do not depend on it, except for the last
+        digits of sums in BLAS and OpenMP, which depend on the number of threads.
+    random_state : int, RandomState, Generator or None, default=None
+        The seed of the validation set and of every ``random_state`` of None inside the estimator,
+        which is the same for all candidates. None derives it from the data, so that the same call
+        gives the same result.
+    verbose : int, default=0
+        1 prints the augmenter and why it was chosen; 2 one line per candidate; 3 the scores of
+        each replicate and tracebacks. The logger "leavezero" receives the same at the levels INFO
+        and DEBUG.
+    checkpoint : str, path, Checkpoint or None, default=None
+        A file that stores finished candidates: the same call resumes where the last one ended. It
+        requires an int as ``random_state``.
+    timeout : float or None, default=None
+        The maximum number of seconds to fit and score one candidate. A candidate that takes longer
+        is terminated and counts as failed. With any of these three limits, candidates run in
+        separate processes on this machine, and one whose process dies is tried once more.
+    time_budget : float or None, default=None
+        The maximum number of seconds of the search. When they are over, no candidate is started,
+        running ones are terminated, and the best finished one is selected. If candidates are
+        cross-validated, 60 % of the time are for fits to all rows.
+    memory_limit : int, str or None, default=None
+        The maximum number of bytes that a candidate may use beyond what its process started with,
+        as a number or as in "2GB". A candidate that uses more is terminated and counts as failed.
+    pre_dispatch : int or str, default="2*n_jobs"
+        Accepted for compatibility with ``GridSearchCV`` and ignored: tasks share the data, so that
+        waiting ones use no memory.
 
     Examples
     --------
@@ -273,6 +339,13 @@ class BaseSearchLZO(CallbackSupportMixin, BestEstimatorMixin, ReportMixin):
         self.memory_limit = memory_limit
         self.pre_dispatch = pre_dispatch
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Describe the common parameters in the docstring of a subclass."""
+        super().__init_subclass__(**kwargs)
+        described = inspect.cleandoc(BaseSearchLZO.__doc__ or "").partition("----------\n")[2]
+        described = described.partition("\n\nExamples")[0]
+        cls.__doc__ = inspect.cleandoc(cls.__doc__ or "").replace("{common}", described)
+
     @abstractmethod
     def _strategy(
         self, factory: CandidateFactory, y: AnyArray, root: np.random.SeedSequence
@@ -309,7 +382,7 @@ class BaseSearchLZO(CallbackSupportMixin, BestEstimatorMixin, ReportMixin):
         request = self._prepare(X, y, params)
         run = self._sample_validation_set(request)
         progress = Progress(self, X, y, params, request.strategy.n_trials)
-        with ExitStack() as resources:
+        with deferred_interrupts(), ExitStack() as resources:
             if request.limits is not None:
                 limits = resources.enter_context(reused_workers(request.limits))
                 request = replace(request, limits=limits)
@@ -320,7 +393,7 @@ class BaseSearchLZO(CallbackSupportMixin, BestEstimatorMixin, ReportMixin):
                 request.strategy,
                 models,
                 n_jobs=self.n_jobs,
-                limits=request.limits,
+                limits=self._fit_limits(request),
                 checkpoint=checkpoint,
                 on_start=progress.on_start,
                 on_result=progress.on_result,
@@ -380,8 +453,10 @@ class BaseSearchLZO(CallbackSupportMixin, BestEstimatorMixin, ReportMixin):
         check_values(X, values, configured(), owner)
         if semi_supervised:
             target = read_target(configured(), values, owner)
-        # A column of shape (n, 1) is passed on as one of shape (n,).
-        y_fit = y if y is None or np.asarray(y).ndim == values.ndim else values
+        # scikit-learn's estimators would flatten a y of shape (n, 1); others, such as networks, may
+        # require it.
+        are_known = all(is_from_sklearn(final_estimator(e)) for e in estimators.values())
+        y_fit = values if are_known and y is not None and np.ndim(y) != values.ndim else y
         if target.with_own_marker is not None:
             y_fit = target.with_own_marker
         if y is not None and scoring.unsupervised is not None:
@@ -412,9 +487,10 @@ class BaseSearchLZO(CallbackSupportMixin, BestEstimatorMixin, ReportMixin):
             return replace(request, fold_plan=self._fold_plan(request))
         folds = self._make_folds(request)
         if y is not None:
+            number = "fold" if len(folds) == 1 else f"{len(folds)} folds"
             warn_caller(
-                f"{owner} scores every candidate by the {len(folds)} folds of cv, as GridSearchCV "
-                f"does, because {folds_reason}."
+                f"{owner} scores every candidate by the {number} of cv, as GridSearchCV does, "
+                f"because {folds_reason}."
             )
         return replace(request, folds=folds)
 
@@ -446,6 +522,16 @@ class BaseSearchLZO(CallbackSupportMixin, BestEstimatorMixin, ReportMixin):
         if self.loo == "auto" and hasattr(self.augmenter, "fixed_rows"):
             return "the validation set was given"
         return None
+
+    def _fit_limits(self, request: _Request) -> Limits | None:
+        """Return the limits of fits to all rows; folds have the rest of the time budget."""
+        plan, limits = request.fold_plan, request.limits
+        if limits is None or plan is None:
+            return limits
+        finals = [final_estimator(one) for one in self._estimators().values()]
+        if plan.n_candidates is None and all(map(find_leave_one_out, finals)):
+            return limits  # without folds
+        return replace(limits, share=FIT_SHARE)
 
     def _make_folds(self, request: _Request) -> list[Fold]:
         target, estimator = request.target, self._representative()
@@ -610,11 +696,7 @@ class BaseSearchLZO(CallbackSupportMixin, BestEstimatorMixin, ReportMixin):
             results, n_cv_fits, interrupt = self._cross_validate(
                 request, run, evaluation, checkpoint
             )
-        try:
-            selected = select(run, results, request.rule, request.root)
-        except KeyboardInterrupt as caught:  # it takes a moment, and only a second one ends it
-            interrupt = caught
-            selected = select(run, results, request.rule, request.root)
+        selected = select(run, results, request.rule, request.root)
         self._state = FittedState(run, selected, request.params.groups, request.root)
         self.cv_results_ = selected.table
         self.failures_ = failures(results)
@@ -691,7 +773,8 @@ class BaseSearchLZO(CallbackSupportMixin, BestEstimatorMixin, ReportMixin):
             self.best_estimator_ = stored[0]
         else:  # only its predictions were computed, or its scores are from a checkpoint
             started = time.perf_counter()
-            self.best_estimator_ = fit_candidate(run, trial.candidate, trial.training_rows)
+            with allowed_interrupts():
+                self.best_estimator_ = fit_candidate(run, trial.candidate, trial.training_rows)
             self.refit_time_ = time.perf_counter() - started
             self.fit_counts_ = self.fit_counts_ | {"refit": 1}
         if hasattr(self.best_estimator_, "feature_names_in_"):

@@ -1,5 +1,6 @@
 """Functions that score one estimator, without a search."""
 
+import inspect
 from collections.abc import Sequence
 from typing import Any
 
@@ -8,6 +9,7 @@ import numpy as np
 from leavezero._typing import AnyArray, Floats, RandomState, Table
 from leavezero.augment import ValidationSet
 from leavezero.evaluation import predict_in_blocks
+from leavezero.search._base import BaseSearchLZO
 from leavezero.search._grid import GridSearchLZO
 
 
@@ -60,27 +62,13 @@ def leave_zero_out_score(
     >>> scores.shape
     (10,)
     """
+    arguments = locals()
     if not (scoring is None or isinstance(scoring, str) or callable(scoring)):
         raise ValueError(
             f"scoring of leave_zero_out_score must be one metric, got {scoring!r}. Use "
             "leave_zero_out_validate for several metrics."
         )
-    results = leave_zero_out_validate(
-        estimator,
-        X,
-        y,
-        augmenter=augmenter,
-        n_replicates=n_replicates,
-        validation_size=validation_size,
-        loo=loo,
-        scoring=scoring,
-        params=params,
-        error_score=error_score,
-        random_state=random_state,
-        timeout=timeout,
-        memory_limit=memory_limit,
-    )
-    return results["test_score"]
+    return leave_zero_out_validate(**arguments)["test_score"]
 
 
 def leave_zero_out_validate(
@@ -136,21 +124,7 @@ def leave_zero_out_validate(
     >>> sorted(results), results["test_score"].shape
     (['fit_time', 'score_time', 'test_score'], (3,))
     """
-    search = GridSearchLZO(
-        estimator,
-        {},
-        augmenter=augmenter,
-        n_replicates=n_replicates,
-        validation_size=validation_size,
-        loo=loo,
-        scoring=scoring,
-        refit=(lambda results: 0) if return_estimator else False,
-        error_score=error_score,
-        return_train_score=return_train_score,
-        random_state=random_state,
-        timeout=timeout,
-        memory_limit=memory_limit,
-    ).fit(X, y, **(params or {}))
+    search = _fit_search(locals(), {}, refit=(lambda results: 0) if return_estimator else False)
     table, n_splits = search.cv_results_, search.n_splits_
     results: dict[str, Any] = {
         name: np.full(n_splits, table[f"mean_{name}"][0] / n_splits)
@@ -206,19 +180,7 @@ def leave_zero_out_predict(
     >>> y_pred.shape, bool((y_pred == rows.y).mean() > 0.8)
     ((300,), True)
     """
-    search = GridSearchLZO(
-        estimator,
-        {},
-        augmenter=augmenter,
-        n_replicates=n_replicates,
-        validation_size=validation_size,
-        loo=False,
-        scoring=_no_score,
-        error_score="raise",
-        random_state=random_state,
-        timeout=timeout,
-        memory_limit=memory_limit,
-    ).fit(X, y, **(params or {}))
+    search = _fit_search(locals(), {}, loo=False, scoring=_no_score, error_score="raise")
     fitted, validation_set = search.best_estimator_, search.validation_set_
     if validation_set is None:
         raise ValueError(
@@ -289,27 +251,22 @@ def leave_zero_out_curve(
     (3, 10)
     """
     values = list(param_range)
-    search = GridSearchLZO(
-        estimator,
-        {param_name: values},
-        augmenter=augmenter,
-        n_replicates=n_replicates,
-        validation_size=validation_size,
-        loo=loo,
-        scoring=scoring,
-        refit=False,
-        error_score=error_score,
-        return_train_score=True,
-        n_jobs=n_jobs,
-        random_state=random_state,
-        timeout=timeout,
-        time_budget=time_budget,
-        memory_limit=memory_limit,
-    ).fit(X, y, **(params or {}))
+    search = _fit_search(locals(), {param_name: values}, refit=False, return_train_score=True)
     table, n_splits = search.cv_results_, search.n_splits_
     rows = [_row_of(table["params"], param_name, value) for value in values]
     train = np.repeat(table["mean_train_score"][rows][:, None], n_splits, axis=1)
     return train, _splits(table, "score", n_splits)[rows]
+
+
+def _fit_search(arguments: dict[str, Any], grid: Any, **options: Any) -> GridSearchLZO:
+    """Return a search, fitted with the arguments of a function of this module and further options.
+
+    Those arguments that are parameters of searches are passed on.
+    """
+    known = inspect.signature(BaseSearchLZO).parameters
+    common = {name: value for name, value in arguments.items() if name in known}
+    search = GridSearchLZO(arguments["estimator"], grid, **common | options)
+    return search.fit(arguments["X"], arguments["y"], **(arguments["params"] or {}))
 
 
 def _splits(table: dict[str, Any], name: str, n_replicates: int) -> Floats:

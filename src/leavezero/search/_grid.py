@@ -19,90 +19,24 @@ NAME = "candidate"  # the parameter that holds an estimator's name in cv_results
 
 
 class GridSearchLZO(BaseSearchLZO):
-    """Grid search with one fit per candidate and no held-out rows.
+    """Grid search with one fit per candidate instead of cross-validation.
 
-    A validation set is generated from the training data by an augmenter. Every candidate is fitted
-    once, on all rows, and scored on that set. For many estimators the score also uses leave-one-out
-    or out-of-bag predictions, computed from the same fit. The best fitted model is returned without
-    refitting, so that C candidates take C fits, where K-fold cross-validation takes K * C + 1.
+    Every candidate is fitted once, on all rows, and scored on a validation set that an augmenter
+    generates from the training data. The bias of this score is estimated from leave-one-out or
+    out-of-bag predictions, which many estimators provide from the same fit. The best fitted model
+    is returned without refitting, so that C candidates take C fits, where K-fold cross-validation
+    takes K * C + 1. Of model types without such predictions (trees, boosting, neural networks), a
+    few candidates are cross-validated in addition.
 
     Parameters
     ----------
-    estimator : classifier or regressor
-        An estimator with scikit-learn's interface.
+    estimator : estimator
+        A classifier or regressor with scikit-learn's interface, or, without y, a clusterer, density
+        model, decomposition or outlier detector.
     param_grid : dict or list of dicts
         The values of each parameter, as in ``GridSearchCV``. Equal candidates are fitted once.
         ``{}`` is the estimator as it is.
-    augmenter : "auto" or augmenter, default="auto"
-        What generates the validation set. "auto" chooses by the type of the data;
-        :class:`LabelInvariantMixup` is the one of the paper.
-    n_replicates : int, default=10
-        The number of independent validation sets; scores are averaged over them.
-    validation_size : "auto", float or int, default="auto"
-        The number of rows of one replicate: a float is a share of the training rows, an int the
-        number itself. "auto" is the number of training rows, but all replicates together have at
-        most 5,000 rows.
-    loo : "auto", False or "only", default="auto"
-        Whether scores use leave-one-out or out-of-bag predictions, for estimators that
-        :mod:`leavezero.leave_one_out` supports; no fit is added. "only" generates no validation set
-        and requires candidates with such predictions. "auto" does not use them with groups or with
-        a :class:`FixedValidationSet`.
-    scoring : str, callable, list, dict or None, default=None
-        The metric or metrics, as in ``GridSearchCV``. None uses the estimator's own, accuracy for
-        classifiers and R2 for regressors.
-    refit : bool, str or callable, default=True
-        With several metrics the name of the one that selects the best candidate, or a callable
-        that takes ``cv_results_`` and returns a row. False keeps no estimator. Nothing is refitted.
-    select : "best", "one_se", "vote" or rule, default="best"
-        The selection rule: the highest score; the simplest candidate within one standard error of
-        it (see :class:`OneStandardError`); or the candidate that is best in most replicates.
-    cv_finalists : "auto", "all" or int, default="auto"
-        How many candidates are cross-validated in addition, so that the bias of validation scores
-        is known for them. "auto" cross-validates a few candidates of model types without
-        leave-one-out scores (trees, boosting, neural networks): at least two per type, at most 25
-        fits per type, and from ten candidates on at most as many fits as there are candidates;
-        none with ``loo=False``. An int cross-validates that many of the best candidates, 0 none.
-    cv : int, splitter or iterable, default=5
-        The folds of ``cv_finalists``, as in ``GridSearchCV``; those of an int are shuffled, and
-        with "auto" only some are used: as many as have 1,000 test rows together, and so few that
-        at least five candidates can be cross-validated. With ``groups``, an iterable or a splitter
-        for rows that are not exchangeable, such as ``TimeSeriesSplit``, the folds alone score all
-        candidates, with a warning; likewise if no rows can be generated: without y, and for
-        precomputed kernels. An augmenter that is passed, or another ``loo`` or ``cv_finalists``
-        than "auto", prevents this.
-    error_score : "raise" or number, default=nan
-        The score of a candidate that fails; it is never selected.
-    return_train_score : bool, default=False
-        Whether to add training scores to ``cv_results_``: one per candidate, the same for all
-        replicates.
-    n_jobs : int or None, default=None
-        The number of workers of joblib. Several workers divide the cores among the threads of their
-        fits; one worker leaves threads alone. Results do not depend on it, except for the last
-        digits of sums in BLAS and OpenMP, which depend on the number of threads.
-    random_state : int, RandomState, Generator or None, default=None
-        The seed of the validation set and of every ``random_state`` of None inside the estimator,
-        which is the same for all candidates. None derives it from the data, so that the same call
-        gives the same result.
-    verbose : int, default=0
-        1 prints the augmenter and why it was chosen; 2 one line per candidate; 3 the scores of
-        each replicate and tracebacks. The logger "leavezero" receives the same at the levels INFO
-        and DEBUG.
-    checkpoint : str, path, Checkpoint or None, default=None
-        A file that stores finished candidates: the same call resumes where the last one ended. It
-        requires an int as ``random_state``.
-    timeout : float or None, default=None
-        The maximum number of seconds to fit and score one candidate. A candidate that takes longer
-        is terminated and counts as failed. With any of these three limits, candidates run in
-        separate processes on this machine, and one whose process dies is tried once more.
-    time_budget : float or None, default=None
-        The maximum number of seconds of the search. When they are over, no candidate is started,
-        running ones are terminated, and the best finished one is selected.
-    memory_limit : int, str or None, default=None
-        The maximum number of bytes that a candidate may use beyond what its process started with,
-        as a number or as in "2GB". A candidate that uses more is terminated and counts as failed.
-    pre_dispatch : int or str, default="2*n_jobs"
-        Accepted for compatibility with ``GridSearchCV`` and ignored: tasks share the data, so that
-        waiting ones use no memory.
+    {common}
 
     Attributes
     ----------
@@ -116,19 +50,23 @@ class GridSearchLZO(BaseSearchLZO):
         Its row in ``cv_results_``. Ties go to the smaller value of the alphabetically first
         parameter, whatever the order of the grid.
     cv_results_ : dict of arrays
-        One row per candidate, with the columns of ``GridSearchCV``. ``mean_validation_score`` is
-        the score on the validation set, ``mean_loo_score`` the leave-one-out or out-of-bag score
-        with its ``loo_method`` and a ``loo_note`` if there is none, and ``mean_test_score`` the
-        validation score corrected by its bias, which is estimated from the LOO scores.
-        ``split{r}_test_score`` refers to replicate r. ``low_test_score`` and ``high_test_score``
-        are the ends of a 95 % bootstrap interval (see :class:`Selection` for what is resampled).
-        ``mean_cv_score`` is the score of cross-validated finalists.
+        One row per candidate, with the columns of ``GridSearchCV`` and these:
+
+        - ``mean_test_score``: the validation score plus its estimated bias, by which the best
+          candidate is selected.
+        - ``mean_validation_score``: the score on the validation set.
+        - ``mean_loo_score``: the leave-one-out or out-of-bag score, with its ``loo_method``; NaN if
+          there is none, for the reason in ``loo_note``.
+        - ``mean_cv_score``: the mean score on folds; NaN if the candidate was not cross-validated.
+        - ``split{r}_test_score``: the score on replicate r plus the same estimated bias.
+        - ``low_test_score``, ``high_test_score``: a 95 % bootstrap interval (see
+          :class:`Selection` for what is resampled).
     selection_ : Selection
         How the best was selected and how clearly.
     fit_counts_ : dict
         The number of fits by purpose: "candidate", "auxiliary" (models that label or weight the
-        validation set), "cv" (folds of finalists) and "refit" (a winner whose fitted model was not
-        available, such as after a resume).
+        validation set), "cv" (folds of some candidates) and "refit" (the best candidate, if its
+        fitted model is not available, such as after a resume).
     n_fits_ : int
         Their sum.
     failures_ : dict
@@ -136,13 +74,13 @@ class GridSearchLZO(BaseSearchLZO):
     scorer_ : callable or dict
         The scorer, or a dict of scorers.
     n_splits_ : int
-        The number of replicates.
+        The number of replicates, or of folds if these alone score the candidates.
     tasks_ : tuple of JointTask
         The candidates that were fitted jointly.
     augment_time_ : float
         Seconds to generate the validation set.
     refit_time_ : float
-        Seconds to fit the winner again; 0 if it was not.
+        Seconds to fit the best candidate again; 0 if it was not.
     augmenter_ : augmenter or None
         The fitted augmenter. That of "auto" is not fitted after pickling, as it has training rows.
     validation_set_ : ValidationSet or None
@@ -233,17 +171,10 @@ class RandomizedSearchLZO(BaseSearchLZO):
         For each parameter a list of values or a distribution with ``rvs``, such as those of
         ``scipy.stats``.
     n_iter : int, default=10
-        The number of candidates that are sampled. Equal ones are fitted once.
-    augmenter, n_replicates, validation_size, loo, scoring, refit, select, cv_finalists, cv
-        See :class:`GridSearchLZO`.
-    error_score, return_train_score, n_jobs, verbose, checkpoint
-        See :class:`GridSearchLZO`.
-    timeout, time_budget, memory_limit, pre_dispatch
-        See :class:`GridSearchLZO`.
-    random_state : int, RandomState, Generator or None, default=None
-        The seed of the candidates, of the validation set and of every ``random_state`` of None
-        inside the estimator. An int gives the candidates of ``RandomizedSearchCV``; with
-        None they differ from call to call.
+        The number of candidates that are sampled. Equal ones are fitted once. With an int as
+        ``random_state`` they are those of ``RandomizedSearchCV``; with None they differ from call
+        to call.
+    {common}
 
     Attributes
     ----------
@@ -338,17 +269,12 @@ class CandidateSearchLZO(BaseSearchLZO):
     candidates : dict
         Maps names to an estimator, or to a pair of an estimator and a grid as in
         :class:`GridSearchLZO`. All are classifiers or all are regressors.
-    augmenter, n_replicates, validation_size, loo, scoring, refit, select, cv_finalists, cv
-        See :class:`GridSearchLZO`.
-    error_score, return_train_score, n_jobs, random_state, verbose, checkpoint
-        See :class:`GridSearchLZO`.
-    timeout, time_budget, memory_limit, pre_dispatch
-        See :class:`GridSearchLZO`.
+    {common}
 
     Attributes
     ----------
     best_params_ : dict
-        The winner's name as "candidate", and the parameters of its grid.
+        The best estimator's name as "candidate", and the parameters of its grid.
     cv_results_ : dict of arrays
         One row per candidate; ``param_candidate`` is the estimator's name.
     best_estimator_, best_score_, best_index_, selection_

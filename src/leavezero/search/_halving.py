@@ -221,12 +221,7 @@ class HalvingGridSearchLZO(BaseHalvingLZO):
     aggressive_elimination : bool, default=False
         Whether to repeat the first iteration with the best candidates until the resources allow to
         reduce them to fewer than ``factor``.
-    augmenter, n_replicates, validation_size, loo, scoring, refit, select, cv_finalists, cv
-        See :class:`GridSearchLZO`.
-    error_score, return_train_score, n_jobs, random_state, verbose, checkpoint
-        See :class:`GridSearchLZO`.
-    timeout, time_budget, memory_limit, pre_dispatch
-        See :class:`GridSearchLZO`.
+    {common}
 
     Attributes
     ----------
@@ -329,12 +324,7 @@ class HalvingRandomSearchLZO(BaseHalvingLZO):
         See :class:`HalvingGridSearchLZO`; "exhaust" requires a number of candidates.
     aggressive_elimination
         See :class:`HalvingGridSearchLZO`.
-    augmenter, n_replicates, validation_size, loo, scoring, refit, select, cv_finalists, cv
-        See :class:`GridSearchLZO`.
-    error_score, return_train_score, n_jobs, random_state, verbose, checkpoint
-        See :class:`GridSearchLZO`.
-    timeout, time_budget, memory_limit, pre_dispatch
-        See :class:`GridSearchLZO`.
+    {common}
 
     Attributes
     ----------

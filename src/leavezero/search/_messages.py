@@ -11,17 +11,8 @@ from typing import Any
 import numpy as np
 import sklearn
 from scipy import sparse
+from sklearn import model_selection
 from sklearn.base import is_classifier, is_outlier_detector, is_regressor
-from sklearn.model_selection import (
-    KFold,
-    LeaveOneOut,
-    LeavePOut,
-    RepeatedKFold,
-    RepeatedStratifiedKFold,
-    ShuffleSplit,
-    StratifiedKFold,
-    StratifiedShuffleSplit,
-)
 from sklearn.pipeline import Pipeline
 from sklearn.utils import assert_all_finite, check_array, get_tags
 from sklearn.utils.multiclass import check_classification_targets
@@ -31,22 +22,26 @@ from leavezero._tables import count_rows, has_columns, plain
 from leavezero._typing import AnyArray, Table
 from leavezero._warnings import warn_caller
 from leavezero.augment import FixedValidationSet
-from leavezero.evaluation import CandidateResult, Run, Trial, is_pairwise
-from leavezero.exceptions import AllCandidatesFailedError, CandidateFailedWarning
+from leavezero.evaluation import CandidateResult, Run, Trial, final_estimator, is_pairwise
+from leavezero.exceptions import (
+    AllCandidatesFailedError,
+    CandidateFailedWarning,
+    TimeBudgetError,
+)
 from leavezero.execution import Checkpoint
 from leavezero.search._routing import RoutedParams
 from leavezero.unsupervised import UnsupervisedScore, find_score
 
 # Splitters of exchangeable rows. Others, and iterables, have a reason: order, groups, fixed rows.
 EXCHANGEABLE = (
-    KFold,
-    LeaveOneOut,
-    LeavePOut,
-    RepeatedKFold,
-    RepeatedStratifiedKFold,
-    ShuffleSplit,
-    StratifiedKFold,
-    StratifiedShuffleSplit,
+    model_selection.KFold,
+    model_selection.LeaveOneOut,
+    model_selection.LeavePOut,
+    model_selection.RepeatedKFold,
+    model_selection.RepeatedStratifiedKFold,
+    model_selection.ShuffleSplit,
+    model_selection.StratifiedKFold,
+    model_selection.StratifiedShuffleSplit,
 )
 
 # In the oldest supported version, estimators that accept sparse matrices do not have the tag.
@@ -278,8 +273,13 @@ def _has_tags(estimator: Any) -> bool:
     params = estimator.get_params()
     parts = [estimator, *(value for value in params.values() if hasattr(value, "get_params"))]
     is_composed = any(hasattr(part, "steps") or hasattr(part, "transformers") for part in parts)
-    is_own = all(type(part).__module__.startswith("sklearn.") for part in parts)
+    is_own = all(map(is_from_sklearn, parts))
     return is_own and not is_composed and "categorical_features" not in params
+
+
+def is_from_sklearn(estimator: Any) -> bool:
+    """Return whether the class of an estimator is scikit-learn's own."""
+    return type(estimator).__module__.startswith("sklearn.")
 
 
 def check_target(
@@ -326,7 +326,7 @@ def check_target(
         return target
     with _naming("y", owner):
         if target.ndim != 2 or target.shape[1] == 1:
-            target = column_or_1d(target, warn=True)
+            target = column_or_1d(target, warn=is_from_sklearn(final_estimator(estimator)))
         if semi_supervised and target.ndim == 1 and not is_regressor(estimator):
             return target
         assert_all_finite(target, input_name="y")
@@ -512,7 +512,7 @@ def _raise_if_all_failed(
 ) -> None:
     started = [result for result in results if result.was_started]
     if len(errors) == len(started) < len(results) or not results:
-        raise AllCandidatesFailedError(
+        raise TimeBudgetError(
             f"No candidate of {owner} was finished within time_budget: {len(errors)} failed, "
             f"{len(results) - len(started)} were not started."
             f"{chr(10).join(['', *errors[:1]])}"

@@ -94,12 +94,7 @@ class OptunaSearchLZO(BaseSearchLZO):
         ``TPESampler`` with a seed from ``random_state``.
     study : optuna.Study or None, default=None
         An existing study to continue instead of the three above. It must maximize.
-    augmenter, n_replicates, validation_size, loo, scoring, refit, select, cv_finalists, cv
-        See :class:`GridSearchLZO`.
-    error_score, return_train_score, n_jobs, random_state, verbose, checkpoint
-        See :class:`GridSearchLZO`.
-    timeout, time_budget, memory_limit, pre_dispatch
-        See :class:`GridSearchLZO`.
+    {common}
 
     Attributes
     ----------
@@ -116,8 +111,7 @@ class OptunaSearchLZO(BaseSearchLZO):
 
     Examples
     --------
-    >>> import pytest
-    >>> optuna = pytest.importorskip("optuna")
+    >>> import optuna
     >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.svm import SVC

@@ -37,6 +37,7 @@ from leavezero.evaluation import (
 )
 from leavezero.report import (
     describe_predictions,
+    format_number,
     format_value,
     python_code,
     round_edges,
@@ -263,6 +264,7 @@ class ReportMixin(BaseEstimator):
             use_loo=self.loo is not False and state.groups is None,
             n_jobs=self.n_jobs,
             seconds=seconds,
+            fit_seconds=float(self.cv_results_["mean_fit_time"][self.best_index_]),
         )
 
     def _check_inputs(self, state: FittedState) -> CheckInputs:
@@ -376,7 +378,8 @@ def _describe_data(search: Any) -> dict[str, Any]:
         shares = [f"{labels[at]}: {counts[at]:,}" for at in _largest(counts)]
         found["distribution"] = f"{len(labels)} classes. Rows: {', '.join(shares)}"
     elif np.ndim(y) == 1 and task == "regression":
-        found["distribution"] = f"Mean {np.mean(y):.4g}, standard deviation {np.std(y):.4g}"
+        mean, deviation = map(format_number, (np.mean(y), np.std(y)))
+        found["distribution"] = f"Mean {mean}, standard deviation {deviation}"
     if hasattr(X, "isna"):
         found["missing"] = f"{float(np.mean(X.isna().to_numpy())):.1%} of the cells"
     return found

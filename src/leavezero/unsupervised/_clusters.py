@@ -36,9 +36,9 @@ class ClusterScore(UnsupervisedScore):
     share in the center would push it away from the other cluster. The estimator is not fitted
     again, and no reference data are generated: the valley in a distribution without clusters has
     depth zero. For ``DBSCAN``, ``HDBSCAN``, ``OPTICS``, ``SpectralClustering`` and single linkage,
-    whose clusters may have any shape, densities are those of nearest neighbors along the
-    path of highest density between two clusters. Rows that are labeled as noise have the value -1/2
-    in place of the sum, by their share. At most 5,000 rows are used, a random sample. Values are
+    whose clusters may have any shape, densities are those of nearest neighbors along the path of
+    highest density between two clusters. Rows that are labeled as noise have the value -1/2 in
+    place of the sum, by their share. At most 5,000 rows are used, a random sample. The values are
     pseudo-values of a grouped jackknife (Tukey 1958), so that intervals show how far the score
     depends on the rows, given the labels.
 

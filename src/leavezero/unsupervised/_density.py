@@ -23,6 +23,8 @@ KERNELS = {  # logarithm of the share of the largest value, by distance / bandwi
     "cosine": lambda u: np.log(np.cos(np.pi / 2 * np.minimum(u, 1)) * (u < 1)),
 }
 BLOCK_CELLS = 2**22  # rows times components times columns that are in memory at once
+UNBOUNDED = ("gaussian", "exponential")  # kernels of which a tree skips few pairs of rows
+DIRECT_ROWS = 5_000  # up to these, sums over all pairs of rows are then faster
 CANCELLATION = 1e-6  # below this share of a row's own kernel, the others are summed one by one
 
 
@@ -73,6 +75,8 @@ def _kernel_log_densities(model: KernelDensity, X: Floats, kind: Ints, copies: I
     """Return ``log((n f(x) - c K(0)) / (n - c))``: c copies of a row, each with the kernel K."""
     kernel = clone(model).set_params(bandwidth=model.bandwidth_).fit(np.zeros((1, X.shape[1])))
     own = kernel.score_samples(np.zeros((1, X.shape[1])))[0]
+    if model.kernel in UNBOUNDED and len(X) <= DIRECT_ROWS:
+        return own + _sums_of_kernels(model, X, np.arange(len(X)), kind) - np.log(len(X) - copies)
     # Both terms relative to the kernel's largest value.
     others = len(X) * np.exp(model.score_samples(X) - own) - copies
     values = own + np.log(np.maximum(others, CANCELLATION))
