@@ -178,7 +178,7 @@ def test_a_grid_file_replaces_grids_and_adds_models(tmp_path):
     own = read_grid_file(path, "classification")
     X = pd.DataFrame({"x": np.zeros(N)})
     candidates, _ = build_candidates(X, "classification", np.zeros(N), own=own)
-    assert list(candidates) == ["linear", "extra", "baseline"]
+    assert list(candidates) == ["baseline", "linear", "extra"]
     assert candidates["linear"][1] == {"model__C": [0.5]}
     assert candidates["extra"][0][-1].n_estimators == 5
 

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 from sklearn.preprocessing import StandardScaler
-from threadpoolctl import threadpool_limits
+from threadpoolctl import threadpool_limits  # required by scikit-learn
 
 from leavezero._random import integer_seed, seed_sequence
 from leavezero._typing import Floats, RandomState

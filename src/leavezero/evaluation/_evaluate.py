@@ -354,7 +354,7 @@ def evaluate_task(run: Run, task: Task) -> list[CandidateResult]:
     if task.fold is not None:
         return _evaluate_fold(run, task, *run.folds[task.fold])
     params = set(run.fit_params.get(task.trials[0].candidate.estimator_name, {}))
-    is_as_passed = run.y_fit is not None and np.ndim(run.y_fit) == run.y.ndim
+    is_as_passed = run.y_fit is not None and np.asarray(run.y_fit).ndim == run.y.ndim
     if task.method is not None and is_as_passed and params <= {"sample_weight"}:
         try:
             return _evaluate_jointly(run, task, task.method)

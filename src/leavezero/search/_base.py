@@ -456,7 +456,7 @@ class BaseSearchLZO(CallbackSupportMixin, BestEstimatorMixin, ReportMixin):
         # scikit-learn's estimators would flatten a y of shape (n, 1); others, such as networks, may
         # require it.
         are_known = all(is_from_sklearn(final_estimator(e)) for e in estimators.values())
-        y_fit = values if are_known and y is not None and np.ndim(y) != values.ndim else y
+        y_fit = values if are_known and y is not None and np.asarray(y).ndim != values.ndim else y
         if target.with_own_marker is not None:
             y_fit = target.with_own_marker
         if y is not None and scoring.unsupervised is not None:
