@@ -241,6 +241,12 @@ def test_spent_budget_starts_no_process(folder, monkeypatch):
     assert run([], folder, timeout=1.0) == {}
 
 
+def test_share_of_the_time_budget_ends_tasks_once_one_has_finished(folder):
+    found = run(tasks_of("fine", "fine"), folder, time_budget=1000, share=1e-9)
+    assert found["fine", 0][0] == 100.0
+    assert found["fine", 1].limit == "time_budget"
+
+
 def test_folder_of_workers_is_private():
     with closing(module.WorkerPool()) as pool:
         assert Path(pool._folder).stat().st_mode & 0o777 == 0o700

@@ -78,7 +78,9 @@ def run_in_processes(
     try:
         pool.begin(queue, n_jobs, limits)
         pool.share((function, shared, get_config(), list(warnings.filters)))
-        while pool.unfinished and not limits.spent():
+        while pool.unfinished and not limits.all_spent():
+            if limits.spent() and len(pool.unfinished) < len(queue):
+                break
             pool.assign()
             yield from pool.collect()
         pool.end_running()
@@ -245,7 +247,7 @@ class WorkerPool:
         """Return the seconds until the next thing must be looked at."""
         busy = [worker for worker in self._workers if worker.task and worker.begun is not None]
         seconds = [worker.task.timeout - worker.seconds for worker in busy if worker.task]
-        if busy and (remaining := self._limits.remaining()) is not None:
+        if busy and (remaining := self._limits.remaining()) is not None and remaining > 0:
             seconds.append(remaining)
         is_measured = busy and self._limits.memory_limit is not None
         return max(0.0, min([MEMORY_INTERVAL if is_measured else EXIT_INTERVAL, *seconds]))

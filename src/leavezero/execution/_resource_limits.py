@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from importlib.util import find_spec
 from numbers import Integral, Real
@@ -47,7 +47,7 @@ class Limits:
     # Bytes per task, above what its process used before its first task. Mapped files and processes
     # that a task starts do not count.
     memory_limit: int | None = None
-    share: float = 1.0  # of the time budget that may be used
+    share: float = 1.0  # of the time budget that may be used, once a task has finished
     clock: Clock = field(default_factory=Clock, repr=False, compare=False)
     pool: Any = field(default=None, repr=False, compare=False)  # see `reused_workers`
 
@@ -66,6 +66,10 @@ class Limits:
         """Return True if the share of the time budget is spent."""
         remaining = self.remaining()
         return remaining is not None and remaining <= 0
+
+    def all_spent(self) -> bool:
+        """Return True if all of the time budget is spent."""
+        return replace(self, share=1.0).spent()
 
 
 @dataclass(frozen=True)

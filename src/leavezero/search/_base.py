@@ -280,7 +280,7 @@ class BaseSearchLZO(CallbackSupportMixin, BestEstimatorMixin, ReportMixin):
     time_budget : float or None, default=None
         The maximum number of seconds of the search. When they are over, no candidate is started,
         running ones are terminated, and the best finished one is selected. If candidates are
-        cross-validated, 60 % of the time are for fits to all rows.
+        cross-validated, 60 % of the time are for fits to all rows, or more until one has finished.
     memory_limit : int, str or None, default=None
         The maximum number of bytes that a candidate may use beyond what its process started with,
         as a number or as in "2GB". A candidate that uses more is terminated and counts as failed.
