@@ -48,7 +48,6 @@ def make_scores(scores=(0.7, 0.9, 0.8), **changes):
         "metric": "accuracy",
         "params": [{"C": 10.0**index} for index in range(len(scores))],
         "scores": scores,
-        "splits": np.tile(scores[:, None], 4),
         "resampled": np.tile(scores[:, None], 50),
         "validation": scores,
         "held_out": np.full(len(scores), np.nan),

@@ -3,6 +3,7 @@
 import pytest
 
 from leavezero.diagnostics import Check, DiagnosticReport
+from leavezero.diagnostics._diagnostic_report import TITLES
 
 LEAKAGE = Check("LZ03", "warning", "Rows <b>leak</b>.", 0.1, "Use another augmenter.")
 STABILITY = Check("LZ05", "warning", "A tie.", 0.2, "Cross-validate.")
@@ -40,6 +41,12 @@ def test_dict_and_frame_have_all_checks():
 def test_next_step_is_the_advice_with_the_lowest_cost():
     assert REPORT.next_step == "Use another augmenter."
     assert DiagnosticReport((LABELS,), 0.0).next_step is None
+
+
+@pytest.mark.parametrize("code", [code for code in TITLES if code not in ("LZ07", "LZ12")])
+def test_every_check_that_can_warn_has_a_next_step(code):
+    report = DiagnosticReport((Check(code, "warning", "A message.", 1.0, "An advice."),), 0.0)
+    assert report.next_step == "An advice."
 
 
 def test_unknown_code_is_an_error():

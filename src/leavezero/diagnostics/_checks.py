@@ -66,8 +66,7 @@ class CandidateScores:
     metric: str
     params: Sequence[Params] = field(repr=False)
     scores: Floats  # the final scores
-    splits: Floats = field(repr=False)  # one column per replicate of the validation set
-    resampled: Floats = field(repr=False)  # one column per resample
+    resampled: Floats = field(repr=False)  # one column per bootstrap sample
     validation: Floats = field(repr=False)  # NaN where there is none
     held_out: Floats = field(repr=False)  # LOO or fold scores; NaN where there is none
     best: int  # index of the best candidate
@@ -219,21 +218,19 @@ def check_permuted_labels(inputs: CheckInputs) -> Check:
 
 
 def check_stability(inputs: CheckInputs) -> Check:
-    """LZ05: how often the best candidate is first on resamples and replicates."""
+    """LZ05: how often the best candidate has the highest score on bootstrap samples."""
     candidates = inputs.required_candidates()
     if len(candidates.scores) < 2:
         raise NotApplicableError("There is only one candidate.")
     share = _share_first(candidates.resampled, candidates.best)
-    by_replicate = _share_first(candidates.splits, candidates.best)
     n_tied = len(candidates.tied) - 1  # without the best
     level = THRESHOLDS["LZ05"].level(share)
     if n_tied > 0 and (level == "ok" or candidates.cross_validated):
         level = "note"  # a tie is information; after cross-validation there is nothing left to do
-    others = {0: "no other candidate is", 1: "1 other candidate is"}
+    others = {0: "No other candidate is", 1: "1 other candidate is"}
     message = (
-        f"The best candidate is first in {share:.0%} of the resamples and {by_replicate:.0%} of "
-        f"the replicates; {others.get(n_tied, f'{n_tied} other candidates are')} statistically "
-        "tied with it."
+        f"The best candidate has the highest score in {share:.0%} of the bootstrap samples of the "
+        f"rows. {others.get(n_tied, f'{n_tied} other candidates are')} statistically tied with it."
     )
     advice = "If it matters which of them is selected, cross-validate the best: cv_finalists=5."
     return Check("LZ05", level, message, share, advice if level == "warning" else None)

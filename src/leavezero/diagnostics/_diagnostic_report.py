@@ -21,8 +21,7 @@ TITLES = {
     "LZ13": "held-out scores",
 }
 
-# Warnings of these checks go with a larger regret in the diagnostics study, or with a violated
-# assumption (LZ11, LZ13). The other checks are details.
+# Shown by summary() at every level; the others are details, shown only if they warn.
 MAIN_CODES = ("LZ03", "LZ04", "LZ05", "LZ08", "LZ10", "LZ11", "LZ13")
 
 CV_FINALISTS = "Cross-validate the best candidates: cv_finalists=5."
@@ -93,7 +92,7 @@ class Thresholds:
         return "note" if sign * value >= sign * self.note else "ok"
 
 
-# Set on one half of the data sets of the diagnostics study and tested on the other half.
+# experiments/diagnostics_power.py measures how regret differs with and without a warning.
 THRESHOLDS = {
     "LZ01": Thresholds(0.001, 0.01),  # nats above the expected sampling error
     "LZ03": Thresholds(0.90, 0.70, low_is_bad=True),  # distance relative to training rows
@@ -125,7 +124,7 @@ def format_score(score: float | None) -> str:
 
 
 # Advice in the order of its cost: first what needs no additional fit.
-BY_COST = ("LZ07", "LZ01", "LZ03", "LZ04", "LZ05", "LZ10", "LZ08", "LZ11")
+BY_COST = ("LZ01", "LZ03", "LZ13", "LZ04", "LZ05", "LZ10", "LZ08", "LZ11")
 
 
 @dataclass(frozen=True, repr=False)

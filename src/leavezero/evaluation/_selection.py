@@ -489,7 +489,6 @@ def select(
         metric=common_metric(run, able, name).name,
         params=ranking.params,
         scores=ranking.scores,
-        splits=ranking.replicates,
         resampled=resamples.drawn,
         validation=mean_scores([r.scores for r in able], name)
         if run.use_validation_set
