@@ -69,8 +69,16 @@ def cpu_seconds(cost):
     return [f"{total / len(cost):.2f}" for total in totals]
 
 
+def fits_per_candidate(cost):
+    """Return the mean over model types and pool; K-fold CV makes K fits, and one for the search."""
+    sizes = [float(row["candidates"]) for row in cost.values()]
+    default = sum(float(row["fits per candidate"]) for row in cost.values()) / len(cost)
+    folds = [n + sum(1 / size for size in sizes) / len(sizes) for n in (5, 10)]
+    return [f"{mean:.1f}" for mean in (default, *folds)]
+
+
 def summary(name):
-    """Return regret with interval, bias and time of the default and of cross-validation."""
+    """Return regret with interval, bias, fits and time of the default and of cross-validation."""
     regret, minus, bias, cost = study(name)
     labels = ("default minus CV, 90 % interval", "the same without neural networks")
     return [
@@ -80,6 +88,7 @@ def summary(name):
             for label, mean in zip(labels, MEANS, strict=True)
         ),
         ["`best_score_` minus test score, points", *(bias["mean"][one] for one in METHODS)],
+        ["fits per candidate", *fits_per_candidate(cost)],
         ["CPU seconds per search", *cpu_seconds(cost)],
     ]
 
@@ -184,19 +193,41 @@ def cost():
 
 
 def time():
-    """Return the searches that take long."""
-    columns = ["GridSearchLZO", "10-fold CV", "ratio"]
+    """Return the searches that take long, and those for which successive halving is faster."""
+    columns = ["GridSearchLZO", "5-fold CV", "10-fold CV", "halving, 5 folds"]
     rows = read_table("speed/speed.md", "current").items()
-    return markdown(
+    table = markdown(
         ["search", *columns], [[key, *(row[one] for one in columns)] for key, row in rows]
     )
+    faster = [key for key, row in rows if float(row[columns[-1]]) < float(row[columns[0]])]
+    text = f"Successive halving is faster for {' and '.join(faster) or 'none of these'}."
+    return f"{table}\n{textwrap.fill(text, 120)}\n"
 
 
-def user_cases():
+def user_case_counts():
     """Return the counts below the table of searches as users write them."""
     text = (ROOT / "results" / "user_cases" / "user_cases.md").read_text()
     counts = re.search(r"^Without the noise: .*?(?= \(\*\))", text, re.MULTILINE | re.DOTALL)[0]
-    return textwrap.fill(counts, 120) + "\n"
+    return " ".join(counts.split())
+
+
+def user_cases():
+    """Return the counts as a paragraph."""
+    return textwrap.fill(user_case_counts(), 120) + "\n"
+
+
+def coverage():
+    """Return how often the interval for new rows contained the test score."""
+    counts = user_case_counts()
+    n_searches, n_covered = (
+        int(re.search(pattern, counts)[1]) for pattern in (r"of (\d+) searches", r"in (\d+)\.$")
+    )
+    text = (
+        "It contained the test score, which varies too, in "
+        f"{n_covered} of {n_searches} [searches](results.md#searches-as-users-write-them) "
+        f"({n_covered / n_searches:.0%}): read it as a lower limit of the uncertainty."
+    )
+    return textwrap.fill(text, 120) + "\n"
 
 
 TABLES = {
@@ -204,12 +235,12 @@ TABLES = {
     "regret": regret,
     "without-neural-networks": lambda: comparisons(MEANS[1], "without them, "),
     "clear-differences": clear_differences,
-    "comparisons": comparisons,
     "equal-cost": equal_cost,
     "bias": bias,
     "ablation": ablation,
     "cost": cost,
     "user-cases": user_cases,
+    "coverage": coverage,
     "time": time,
 }
 
