@@ -80,7 +80,7 @@ def fits_per_candidate(cost):
 def summary(name):
     """Return regret with interval, bias, fits and time of the default and of cross-validation."""
     regret, minus, bias, cost = study(name)
-    labels = ("default minus CV, 90 % interval", "the same without neural networks")
+    labels = ("regret, default minus CV (90 % interval)", "the same without neural networks")
     return [
         ["regret, points", *(regret["mean"][one] for one in METHODS)],
         *(
