@@ -45,7 +45,7 @@ class CandidateFailedWarning(FitFailedWarning):
 
 
 class SmallClassWarning(UserWarning):
-    """A class has too few rows for the method that was asked for.
+    """A class has too few rows for the method that was requested.
 
     Examples
     --------

@@ -34,7 +34,7 @@ class ForestAugmenter(ClassConditionalAugmenter):
 
     Notes
     -----
-    A value of a continuous column is moved towards or away from the value of another row of the
+    A value of a continuous column is moved toward or away from the value of another row of the
     leaf by up to half of their difference. At most 1,000 rows per class are used for fitting. For a
     regression target, features and target are generated jointly. Classes of fewer than three
     rows are copied, with a warning.

@@ -34,7 +34,7 @@ class LabelInvariantMixup(_Mixup):
 
     Each generated row is ``weight * x_j + (1 - weight) * x_k`` for two different training rows j
     and k of one class and ``weight`` from Beta(alpha, alpha). The rows are close to the training
-    rows, so flexible models that memorize them, such as 1-NN, score too well.
+    rows, so flexible models that memorize them, such as 1-NN, get scores that are too high.
 
     Parameters
     ----------

@@ -345,7 +345,8 @@ class Selection:
     new_data_low, new_data_high : float
         The 95 % interval of the selected candidate's score on new data: its score plus and minus
         1.96 standard errors of its leave-one-out, out-of-bag or fold score, or of the generated
-        rows if it has none. The error of the bias correction itself is not part of it.
+        rows if it has none. The error of the bias correction is not part of it, so that it
+        contains the score on new data less often than in 95 % of searches.
     bias_corrected_score : float
         The best score without its selection bias (Tsamardinos et al. 2018). A bias of the
         validation set itself is not removed.

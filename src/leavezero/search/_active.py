@@ -24,6 +24,15 @@ class ActiveQuery:
 
     Returned by :func:`active_query`; ``add_labels`` returns a new one.
 
+    Parameters
+    ----------
+    candidates : tuple of int
+        Rows of ``cv_results_``.
+    predictions : array of shape (n_candidates, n_rows)
+        The label that each candidate predicts for each row of the pool.
+    labels : mapping of int to label
+        The known labels by row of the pool.
+
     Examples
     --------
     >>> import numpy as np

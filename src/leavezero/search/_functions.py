@@ -29,9 +29,12 @@ def leave_zero_out_score(
     timeout: float | None = None,
     memory_limit: int | str | None = None,
 ) -> Floats:
-    """Return the score of an estimator on each replicate of an augmented validation set.
+    """Return the score of an estimator on each replicate of a generated validation set.
 
-    The estimator is fitted once, on all rows; ``cross_val_score`` fits it K times on parts.
+    The estimator is fitted once, on all rows; ``cross_val_score`` fits it K times on parts. The
+    scores are corrected by the leave-one-out or out-of-bag score of the estimator. They are not
+    corrected, and may be far too high, if it has none (trees, boosting, neural networks): prefer
+    ``cross_val_score`` then.
 
     Parameters
     ----------
@@ -51,6 +54,7 @@ def leave_zero_out_score(
     Returns
     -------
     array of shape (n_replicates,)
+        Their mean is the score of the estimator.
 
     Examples
     --------
