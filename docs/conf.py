@@ -44,6 +44,8 @@ nitpick_ignore_regex = [("py:.*", r"(sklearn|numpy|scipy|pandas|optuna|matplotli
 myst_heading_anchors = 3
 myst_enable_extensions = ["colon_fence"]
 
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
 html_theme = "pydata_sphinx_theme"
 html_title = "leavezero"
 html_show_sourcelink = False

@@ -53,11 +53,13 @@ test_scores = [KNeighborsClassifier(count).fit(X, y).score(X_new, y_new) for cou
 # of the candidates. Mix-up, the method of the paper, prefers the overfitted model: its rows lie
 # between training rows of one class, where that model is always right.
 
-figure, (left, middle, right) = plt.subplots(1, 3, figsize=(10, 3.2), layout="constrained")
+figure, (left, middle, right) = plt.subplots(
+    1, 3, figsize=(7.4, 3.2), width_ratios=(1, 1, 1.4), layout="constrained"
+)
 generated = search.validation_set_
 plane = PCA(2).fit(X)
 left.scatter(*plane.transform(X).T, s=9, c=COLORS[y])
-left.set_title("training data: every candidate\nis fitted once, to all rows")
+left.set_title("training data: each\ncandidate is fitted once")
 middle.scatter(
     *plane.transform(generated.X[:150]).T,
     s=16,
@@ -66,7 +68,7 @@ middle.scatter(
     alpha=0.6,
     linewidths=0,
 )
-middle.set_title("validation set: rows generated\nfrom density models of the data")
+middle.set_title("validation set: rows\ngenerated from models")
 for axes in (left, middle):
     axes.set(xlim=(-8, 8), ylim=(-8, 8), xticks=[], yticks=[])
 
@@ -81,7 +83,8 @@ for label, (fitted, color, style) in methods.items():
     right.semilogx(counts, scores, color=color, ls=style, label=label)
     right.plot(fitted.best_params_["n_neighbors"], fitted.best_score_, "o", color=color)
 right.set_title("scores of the candidates\n(dot: the selected one)")
-right.set(xlabel="number of neighbors", ylabel="accuracy")
+right.set(xlabel="number of neighbors", ylabel="accuracy", ylim=(0.4, None))
+right.set_xticks([1, 3, 10, 30], ["1", "3", "10", "30"])
 right.legend(loc="lower left", fontsize=8)
 save(figure, "how-it-works")
 
@@ -103,5 +106,6 @@ axes.semilogx(counts, table["mean_validation_score"], "^:", ms=4, label="validat
 axes.semilogx(counts, table["mean_loo_score"], "s:", ms=4, label="leave-one-out score")
 axes.semilogx(counts, table["mean_test_score"], color="#d9661f", label="corrected score")
 axes.set(xlabel="number of neighbors", ylabel="accuracy")
+axes.set_xticks([1, 3, 10, 30], ["1", "3", "10", "30"])
 axes.legend(loc="lower center", fontsize=8)
 save(figure, "score-correction")
