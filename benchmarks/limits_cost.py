@@ -1,7 +1,8 @@
 """Time of the process pool compared with joblib's: 200 fits of 50 ms, two workers, alternating.
 
 Run with: uv run python benchmarks/limits_cost.py [repeats]
-It writes results/limits/cost.md. joblib's workers have been started before; those of the pool start with each search.
+It writes results/limits/cost.md. joblib's workers have been started before; those of the pool start
+with each search.
 """
 
 import os
@@ -99,8 +100,8 @@ def page(found, repeats, load):
         'the same turn. "no fit" is the share of the workers\' wall time in which none of them '
         f"fitted or scored. The load average was {load:.1f} before the first run. On a busy "
         "machine wall times favor the process pool, whose workers Linux schedules as sessions of "
-        "their own; use the CPU time there. joblib's workers were started before and are used again; "
-        "those of the pool start with each search and import the packages, which is nearly all of "
+        "their own; use the CPU time there. joblib's workers were started before and are used "
+        "again; those of the pool start with each search and import the packages, which is nearly all of "
         "the difference and does not grow with the number of fits.",
         "",
         "| method | CPU, s | wall, s | no fit | CPU / joblib | wall / joblib |",
