@@ -120,8 +120,6 @@ _METHOD_ORDER = (
     "10-fold CV, largest C",
     "mix-up, m = n",
     "mix-up, m = 10 n",
-    "default, m = n",
-    "default, m = 10 n",
     "shifted labels, m = n",
     "shifted labels, m = 10 n",
 )
