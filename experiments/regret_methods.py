@@ -26,6 +26,7 @@ TEST = "test"  # scores on the test rows, by which methods are compared
 DEFAULT = "default"
 MAIN_METRICS = ("accuracy", "r2")
 FOLDS = {"5-fold CV": 5, "10-fold CV": 10}
+OTHER_FOLDS = "10-fold CV, other folds"  # shows how much 10-fold CV differs from itself by chance
 # Columns of the default's cv_results_, as far as it has them.
 COLUMNS = {
     DEFAULT: "mean_test_score",
@@ -66,7 +67,7 @@ def run_search(
     Parameters
     ----------
     name : str
-        "test", "default", a name of AUGMENTERS or of FOLDS.
+        "test", "default", a name of AUGMENTERS or of FOLDS, or OTHER_FOLDS.
     candidates : (estimator, grid) or dict of them
         Only the default has a pool: other scores do not depend on the other candidates.
     split : Split
@@ -92,10 +93,11 @@ def run_search(
             search.set_params(scoring=None if metric in MAIN_METRICS else metric)
             found |= _fitted(search, split, {metric: COLUMNS})
         return found
-    if name in FOLDS:
+    if name in FOLDS or name == OTHER_FOLDS:
         estimator, grid = candidates
         splitter: Any = KFold if is_regressor(estimator) else StratifiedKFold
-        folds = splitter(FOLDS[name], shuffle=True, random_state=split.number)
+        seed = split.number + 1_000 * (name == OTHER_FOLDS)
+        folds = splitter(FOLDS.get(name, 10), shuffle=True, random_state=seed)
         scoring = None if metrics[0] in MAIN_METRICS else metrics[0]
         search = GridSearchCV(estimator, grid, cv=folds, scoring=scoring)
         found = _fitted(search, split, {metrics[0]: {name: "mean_test_score"}})

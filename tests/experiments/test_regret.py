@@ -13,7 +13,7 @@ from experiments.diagnostics_power import DiagnosticsStudy, check_power
 from experiments.model_types import model_types
 from experiments.regret import AUGMENTER_COMPARISON, REGRET
 from experiments.regret_data import COLLECTION, PARTS, make_split
-from experiments.regret_methods import AUGMENTERS, run_search
+from experiments.regret_methods import AUGMENTERS, OTHER_FOLDS, run_search
 from experiments.regret_report import (
     augmenters_report,
     difference_table,
@@ -252,7 +252,8 @@ def run(experiment, part, data):
 def test_run_has_every_search_and_a_pool(few_types, tmp_path):
     lines = run(REGRET, PART, "breast_cancer")
     by_search = {line["key"]["search"]: line["result"]["types"] for line in lines}
-    assert list(by_search) == ["test", "default", "mix-up", "5-fold CV", "10-fold CV"]
+    folds = ["5-fold CV", "10-fold CV"]
+    assert list(by_search) == ["test", "default", *folds, "mix-up", OTHER_FOLDS]
     for types in by_search.values():
         assert set(types["tree"]) == {"accuracy"}
     split = make_split(PARTS[PART], "breast_cancer", 0)
@@ -263,6 +264,16 @@ def test_run_has_every_search_and_a_pool(few_types, tmp_path):
     titles = [table.title for table in report({PART: lines}, {}, tmp_path)[PART]]
     assert sum("accuracy: regret in points" in title for title in titles) == 1
     assert sum("cost" in title for title in titles) == 1
+    assert sum("with other folds minus that of 10-fold CV" in title for title in titles) == 1
+
+
+def test_other_folds_differ_from_those_of_ten_fold_cross_validation():
+    split = make_split(PARTS[PART], "breast_cancer", 0)
+    names = ("10-fold CV", OTHER_FOLDS)
+    first, second = (run_search(n, FEW_TYPES["tree"], split, ["accuracy"]) for n in names)
+    scores = [first["accuracy"]["columns"][names[0]], second["accuracy"]["columns"][names[1]]]
+    assert scores[0] != scores[1]
+    assert scores[0] == pytest.approx(scores[1], abs=0.1)
 
 
 def test_regression_runs(monkeypatch):
