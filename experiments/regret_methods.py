@@ -56,7 +56,8 @@ AUGMENTERS: dict[str, Callable[[], Any]] = {
 }
 NUMERIC_ONLY = tuple(name for name in AUGMENTERS if "Gaussian" in name or "mixture" in name)
 
-Found = dict[str, dict[str, Any]]  # by metric: columns, selected, best_score, seconds and fits
+# By metric: columns, selected, best_score, seconds, fits, and the interval for new rows.
+Found = dict[str, dict[str, Any]]
 
 
 def run_search(
@@ -123,6 +124,9 @@ def _fitted(search: Any, split: Split, columns: Mapping[str, Mapping[str, str]])
         "fits": getattr(search, "n_fits_", 0)
         or len(results["params"]) * search.n_splits_ + 1,  # of GridSearchCV, with the refit
     }
+    if hasattr(search, "selection_"):
+        selection = search.selection_
+        shared["interval"] = _rounded([selection.new_data_low, selection.new_data_high])
     return {
         metric: {
             "columns": {key: _rounded(results[c]) for key, c in names.items() if c in results},

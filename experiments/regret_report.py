@@ -238,6 +238,30 @@ def cost_table(lines: Iterable[Line], metric: str, title: str) -> MarkdownTable:
     return MarkdownTable(title, make_frame("model type", columns, rows), (note,))
 
 
+def coverage_table(lines: Iterable[Line], metric: str, title: str) -> MarkdownTable | None:
+    """Return how often the default's interval for new rows contains the test score."""
+    records = []
+    for run in joined_runs(lines).values():
+        scores = _with_pool(run, metric)
+        for name, found in run[DEFAULT].items():
+            if "interval" in found.get(metric, {}):
+                low, high = found[metric]["interval"]
+                test = scores[name][TEST][found[metric]["selected"]]
+                records.append((name, low <= test <= high, 100 * (high - low)))
+    if not records:
+        return None
+    frame = pd.DataFrame(records, columns=["model type", "covered", "width"])
+    frame = pd.concat([frame, frame.assign(**{"model type": MEAN})])
+    found = frame.groupby("model type").mean()
+    rows = {
+        name: [f"{found.loc[name, 'covered']:.0%}", f"{found.loc[name, 'width']:.1f}"]
+        for name in [*sorted({*found.index} - {POOL, MEAN}), POOL, MEAN]
+    }
+    note = "Scores on test rows vary, too: an exact 95 % interval contains slightly fewer of them."
+    columns = ["intervals that contain the test score", "mean width, points"]
+    return MarkdownTable(title, make_frame("model type", columns, rows), (note,))
+
+
 def draw_differences(frame: pd.DataFrame, path: Path, title: str) -> None:
     """Draw the default's regret minus that of the baselines by model type, with intervals."""
     types = _types(frame)[::-1]  # the mean at the bottom
@@ -262,6 +286,9 @@ def report(
         for metric in (metric for metric in METRICS if metric in known):
             frame = regret_frame(found, metric)
             pages[part] += _metric_tables(frame, f"{part}, {metric}", missing)
+            if DEFAULT in {*frame["method"]}:
+                title = f"{part}, {metric}: 95 % intervals for new rows"
+                pages[part] += filter(None, [coverage_table(found, metric, title)])
             if metric in MAIN_METRICS and {DEFAULT, *BASELINES} <= {*frame["method"]}:
                 pages[part].append(cost_table(found, metric, f"{part}, {metric}: cost of a search"))
                 draw_differences(frame, folder / f"{part}.svg", f"{part}, {metric}")

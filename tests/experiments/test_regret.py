@@ -16,6 +16,7 @@ from experiments.regret_data import COLLECTION, PARTS, make_split
 from experiments.regret_methods import AUGMENTERS, OTHER_FOLDS, run_search
 from experiments.regret_report import (
     augmenters_report,
+    coverage_table,
     difference_table,
     differences,
     regret_frame,
@@ -207,6 +208,21 @@ def test_arrays_are_standardized_on_the_training_rows():
 # Searches and runs
 
 
+def test_coverage_is_the_share_of_intervals_that_contain_the_test_score():
+    lines = [
+        *lines_of("one", selected=1, pool=1, default=[0.1, 0.6, 0.2]),
+        *lines_of("two", selected=2, pool=1, default=[0.1, 0.6, 0.2]),
+    ]
+    for line in lines:
+        for found in line["result"]["types"].values():
+            if line["key"]["search"] == "default":
+                found["accuracy"]["interval"] = [0.8, 0.95]  # has 0.9, not 0.7
+    table = coverage_table(lines, "accuracy", "title")
+    shares = {row[0]: row[1:] for row in table.rows}
+    assert shares["tree"] == ("50%", "15.0")
+    assert shares["pool"] == ("100%", "15.0")
+
+
 def test_columns_are_those_of_the_searches():
     """Default, validation and LOO score are columns of one search; test scores those of models."""
     split = make_split(PARTS["reporting-100"], "iris", 0)
@@ -265,6 +281,9 @@ def test_run_has_every_search_and_a_pool(few_types, tmp_path):
     assert sum("accuracy: regret in points" in title for title in titles) == 1
     assert sum("cost" in title for title in titles) == 1
     assert sum("with other folds minus that of 10-fold CV" in title for title in titles) == 1
+    low, high = by_search["default"]["tree"]["accuracy"]["interval"]
+    assert low < by_search["default"]["tree"]["accuracy"]["best_score"] < high
+    assert sum("intervals for new rows" in title for title in titles) == 1
 
 
 def test_other_folds_differ_from_those_of_ten_fold_cross_validation():
