@@ -176,6 +176,46 @@ def bias():
     return across_studies(METHODS, lambda *tables: [tables[2]["mean"][one] for one in METHODS])
 
 
+def coverage():
+    """Return how often the interval for new rows contains the test score."""
+
+    def cells(name, metric):
+        found = read_table(f"regret/{name}.md", f"{metric}: 95 % intervals for new rows")["mean"]
+        return [found["intervals that contain the test score"], found["mean width, points"]]
+
+    rows = [[name, *cells(*STUDIES[name])] for name in MAIN_STUDIES]
+    return markdown(["study", "intervals that contain the test score", "mean width"], rows)
+
+
+def other_folds():
+    """Return by how much 10-fold CV differs from itself if the rows are shuffled again."""
+    rows = []
+    for label in MAIN_STUDIES:
+        name, metric = STUDIES[label]
+        heading = f"{metric}: regret of 10-fold CV with other folds"
+        table = read_table(f"regret/{name}.md", heading)
+        if table is not None:
+            default = read_table(f"regret/{name}.md", f"{metric}: regret of the default minus")
+            rows += [
+                [f"{method}, {label}", *differences_by_type(found)]
+                for method, found in (("default", default), ("other folds", table))
+            ]
+    head = ["minus 10-fold CV", "mean", "largest of a model type", "largest of one search"]
+    return markdown(head, rows)
+
+
+def differences_by_type(table):
+    """Return the mean difference to 10-fold CV and the largest ones, each with its place."""
+    types = {name: row for name, row in table.items() if name not in MEANS}
+    means = {name: float(row["minus 10-fold CV"].split()[0]) for name, row in types.items()}
+    losses = {name: float(row["largest loss"].split()[-1]) for name, row in types.items()}
+    largest = (max(found.items(), key=lambda pair: pair[1]) for found in (means, losses))
+    return [
+        table["mean"]["minus 10-fold CV"],
+        *(f"{value:+.2f} ({name})" for name, value in largest),
+    ]
+
+
 def ablation():
     """Return the regret of the parts of the default, with and without neural networks."""
     methods = ("default", LOO_ELSE_FOLDS, "validation score", "mix-up")
@@ -237,6 +277,8 @@ TABLES = {
     "clear-differences": clear_differences,
     "equal-cost": equal_cost,
     "bias": bias,
+    "coverage": coverage,
+    "other-folds": other_folds,
     "ablation": ablation,
     "cost": cost,
     "user-cases": user_cases,

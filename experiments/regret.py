@@ -16,7 +16,15 @@ from threadpoolctl import threadpool_limits
 
 from experiments.model_types import model_types
 from experiments.regret_data import PARTS, SMALL_SIZE, make_split
-from experiments.regret_methods import AUGMENTERS, DEFAULT, FOLDS, NUMERIC_ONLY, TEST, run_search
+from experiments.regret_methods import (
+    AUGMENTERS,
+    DEFAULT,
+    FOLDS,
+    NUMERIC_ONLY,
+    OTHER_FOLDS,
+    TEST,
+    run_search,
+)
 from experiments.regret_report import POOL, augmenters_report, report
 from experiments.runner import Experiment, Options
 from leavezero._typing import AnyArray
@@ -111,8 +119,7 @@ def _study(part: str, data: tuple[str, ...], options: Options) -> RegretStudy:
         metrics = PARTS[part].metrics[:1]
         return RegretStudy(part, data, (TEST, *AUGMENTERS), n_splits, metrics, *rest)
     is_small = PARTS[part].size == SMALL_SIZE and not PARTS[part].probabilities
-    mix_up = ("mix-up",) if is_small else ()
-    searches = (TEST, DEFAULT, *mix_up, *FOLDS)
+    searches = (TEST, DEFAULT, *FOLDS, *(("mix-up", OTHER_FOLDS) if is_small else ()))
     return RegretStudy(part, data, searches, n_splits, PARTS[part].metrics, *rest)
 
 

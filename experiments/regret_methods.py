@@ -26,6 +26,7 @@ TEST = "test"  # scores on the test rows, by which methods are compared
 DEFAULT = "default"
 MAIN_METRICS = ("accuracy", "r2")
 FOLDS = {"5-fold CV": 5, "10-fold CV": 10}
+OTHER_FOLDS = "10-fold CV, other folds"  # shows how much 10-fold CV differs from itself by chance
 # Columns of the default's cv_results_, as far as it has them.
 COLUMNS = {
     DEFAULT: "mean_test_score",
@@ -55,7 +56,8 @@ AUGMENTERS: dict[str, Callable[[], Any]] = {
 }
 NUMERIC_ONLY = tuple(name for name in AUGMENTERS if "Gaussian" in name or "mixture" in name)
 
-Found = dict[str, dict[str, Any]]  # by metric: columns, selected, best_score, seconds and fits
+# By metric: columns, selected, best_score, seconds, fits, and the interval for new rows.
+Found = dict[str, dict[str, Any]]
 
 
 def run_search(
@@ -66,7 +68,7 @@ def run_search(
     Parameters
     ----------
     name : str
-        "test", "default", a name of AUGMENTERS or of FOLDS.
+        "test", "default", a name of AUGMENTERS or of FOLDS, or OTHER_FOLDS.
     candidates : (estimator, grid) or dict of them
         Only the default has a pool: other scores do not depend on the other candidates.
     split : Split
@@ -92,10 +94,11 @@ def run_search(
             search.set_params(scoring=None if metric in MAIN_METRICS else metric)
             found |= _fitted(search, split, {metric: COLUMNS})
         return found
-    if name in FOLDS:
+    if name in FOLDS or name == OTHER_FOLDS:
         estimator, grid = candidates
         splitter: Any = KFold if is_regressor(estimator) else StratifiedKFold
-        folds = splitter(FOLDS[name], shuffle=True, random_state=split.number)
+        seed = split.number + 1_000 * (name == OTHER_FOLDS)
+        folds = splitter(FOLDS.get(name, 10), shuffle=True, random_state=seed)
         scoring = None if metrics[0] in MAIN_METRICS else metrics[0]
         search = GridSearchCV(estimator, grid, cv=folds, scoring=scoring)
         found = _fitted(search, split, {metrics[0]: {name: "mean_test_score"}})
@@ -121,6 +124,9 @@ def _fitted(search: Any, split: Split, columns: Mapping[str, Mapping[str, str]])
         "fits": getattr(search, "n_fits_", 0)
         or len(results["params"]) * search.n_splits_ + 1,  # of GridSearchCV, with the refit
     }
+    if hasattr(search, "selection_"):
+        selection = search.selection_
+        shared["interval"] = _rounded([selection.new_data_low, selection.new_data_high])
     return {
         metric: {
             "columns": {key: _rounded(results[c]) for key, c in names.items() if c in results},

@@ -6,7 +6,7 @@ tied, candidates are selected with equal probability. Bias is the selected candi
 minus its test score. Splits of a data set are averaged first; intervals are over data sets.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,14 @@ from experiments.markdown import (
     make_frame,
     missing_notes,
 )
-from experiments.regret_methods import AUGMENTERS, DEFAULT, FOLDS, MAIN_METRICS, TEST
+from experiments.regret_methods import (
+    AUGMENTERS,
+    DEFAULT,
+    FOLDS,
+    MAIN_METRICS,
+    OTHER_FOLDS,
+    TEST,
+)
 from experiments.runner import Line
 from leavezero._typing import Floats
 
@@ -31,7 +38,7 @@ MLP = "MLP"  # settings that do not converge cost so much that they decide the m
 WITHOUT_MLP = "mean without MLP"
 MEAN = "mean"  # over model types and the pool
 LOO, LOO_OR_CV = "LOO score", "LOO, else 5-fold CV"
-METHODS = (DEFAULT, "validation score", LOO, LOO_OR_CV, *AUGMENTERS, *FOLDS)
+METHODS = (DEFAULT, "validation score", LOO, LOO_OR_CV, *AUGMENTERS, *FOLDS, OTHER_FOLDS)
 METRICS = (*MAIN_METRICS, "roc_auc", "neg_log_loss")
 BASELINES = ("10-fold CV", "5-fold CV")
 LEVEL = 0.9
@@ -130,10 +137,10 @@ def _complete_mean(values: pd.Series) -> float:
     return float(values.mean(skipna=False))
 
 
-def differences(frame: pd.DataFrame, baseline: str) -> pd.DataFrame:
-    """Return regret of the default minus that of a baseline: data sets by model types."""
+def differences(frame: pd.DataFrame, baseline: str, method: str = DEFAULT) -> pd.DataFrame:
+    """Return regret of a method minus that of a baseline: data sets by model types."""
     wide = frame.pivot(index="data", columns=["method", "model_type"], values="regret")
-    found = (wide[DEFAULT] - wide[baseline])[_types(frame)]
+    found = (wide[method] - wide[baseline])[_types(frame)]
     return found.round(6) + 0.0  # without -0.0
 
 
@@ -164,10 +171,12 @@ def method_table(frame: pd.DataFrame, value: str, title: str, *notes: str) -> Ma
     return MarkdownTable(title, make_frame("model type", methods, rows), notes)
 
 
-def difference_table(frame: pd.DataFrame, title: str) -> MarkdownTable:
-    """Return the default's regret minus that of the baselines, and where it loses most."""
-    by_baseline = {baseline: differences(frame, baseline) for baseline in BASELINES}
-    found = by_baseline[BASELINES[0]]
+def difference_table(
+    frame: pd.DataFrame, title: str, method: str = DEFAULT, baselines: Sequence[str] = BASELINES
+) -> MarkdownTable:
+    """Return the regret of a method minus that of the baselines, and where it loses most."""
+    by_baseline = {baseline: differences(frame, baseline, method) for baseline in baselines}
+    found = by_baseline[baselines[0]]
     pairs = found.drop(columns=[WITHOUT_MLP, MEAN], errors="ignore").stack()
     rows = {}
     for name in found.columns:
@@ -177,7 +186,7 @@ def difference_table(frame: pd.DataFrame, title: str) -> MarkdownTable:
         intervals = (mean_and_bootstrap_interval(d[name]) for d in by_baseline.values())
         worst = f"{values.idxmax()} {values.max():+.2f}" if len(values) else ""
         rows[name] = [*map(format_interval, intervals), shares, worst]
-    columns = [f"minus {baseline}" for baseline in BASELINES]
+    columns = [f"minus {baseline}" for baseline in baselines]
     columns += ["worse / equal / better, %", "largest loss"]
     data, model_type = pairs.idxmax()
     return MarkdownTable(
@@ -186,7 +195,7 @@ def difference_table(frame: pd.DataFrame, title: str) -> MarkdownTable:
         (
             f"In parentheses {LEVEL:.0%} bootstrap intervals over data sets, paired. Shares of "
             "data sets (in the last row: of pairs of data set and model type) and the largest "
-            f"loss are against {BASELINES[0]}.",
+            f"loss are against {baselines[0]}.",
             f"Largest loss of one pair: {pairs.max():+.2f} ({data}, {model_type}).",
         ),
     )
@@ -229,6 +238,30 @@ def cost_table(lines: Iterable[Line], metric: str, title: str) -> MarkdownTable:
     return MarkdownTable(title, make_frame("model type", columns, rows), (note,))
 
 
+def coverage_table(lines: Iterable[Line], metric: str, title: str) -> MarkdownTable | None:
+    """Return how often the default's interval for new rows contains the test score."""
+    records = []
+    for run in joined_runs(lines).values():
+        scores = _with_pool(run, metric)
+        for name, found in run[DEFAULT].items():
+            if "interval" in found.get(metric, {}):
+                low, high = found[metric]["interval"]
+                test = scores[name][TEST][found[metric]["selected"]]
+                records.append((name, low <= test <= high, 100 * (high - low)))
+    if not records:
+        return None
+    frame = pd.DataFrame(records, columns=["model type", "covered", "width"])
+    frame = pd.concat([frame, frame.assign(**{"model type": MEAN})])
+    found = frame.groupby("model type").mean()
+    rows = {
+        name: [f"{found.loc[name, 'covered']:.0%}", f"{found.loc[name, 'width']:.1f}"]
+        for name in [*sorted({*found.index} - {POOL, MEAN}), POOL, MEAN]
+    }
+    note = "Scores on test rows vary, too: an exact 95 % interval contains slightly fewer of them."
+    columns = ["intervals that contain the test score", "mean width, points"]
+    return MarkdownTable(title, make_frame("model type", columns, rows), (note,))
+
+
 def draw_differences(frame: pd.DataFrame, path: Path, title: str) -> None:
     """Draw the default's regret minus that of the baselines by model type, with intervals."""
     types = _types(frame)[::-1]  # the mean at the bottom
@@ -253,6 +286,9 @@ def report(
         for metric in (metric for metric in METRICS if metric in known):
             frame = regret_frame(found, metric)
             pages[part] += _metric_tables(frame, f"{part}, {metric}", missing)
+            if DEFAULT in {*frame["method"]}:
+                title = f"{part}, {metric}: 95 % intervals for new rows"
+                pages[part] += filter(None, [coverage_table(found, metric, title)])
             if metric in MAIN_METRICS and {DEFAULT, *BASELINES} <= {*frame["method"]}:
                 pages[part].append(cost_table(found, metric, f"{part}, {metric}: cost of a search"))
                 draw_differences(frame, folder / f"{part}.svg", f"{part}, {metric}")
@@ -262,15 +298,18 @@ def report(
 def _metric_tables(
     frame: pd.DataFrame, name: str, missing: Mapping[str, str]
 ) -> list[MarkdownTable]:
-    data = frame["data"].unique()
+    data, methods = frame["data"].unique(), {*frame["method"]}
     notes = (
         f"{len(data)} data sets: {', '.join(data)}.",
         "A dash: a model type without LOO predictions.",
         *missing_notes(missing),
     )
     tables = [method_table(frame, "regret", f"{name}: regret in points", *notes)]
-    if {DEFAULT, *BASELINES} <= {*frame["method"]}:
+    if {DEFAULT, *BASELINES} <= methods:
         tables.append(difference_table(frame, f"{name}: regret of the default minus that of CV"))
+    if OTHER_FOLDS in methods:
+        title = f"{name}: regret of 10-fold CV with other folds minus that of 10-fold CV"
+        tables.append(difference_table(frame, title, OTHER_FOLDS, BASELINES[:1]))
     title = f"{name}: score minus test score of the selected candidate, points"
     return [*tables, method_table(frame, "bias", title)]
 

@@ -13,9 +13,10 @@ from experiments.diagnostics_power import DiagnosticsStudy, check_power
 from experiments.model_types import model_types
 from experiments.regret import AUGMENTER_COMPARISON, REGRET
 from experiments.regret_data import COLLECTION, PARTS, make_split
-from experiments.regret_methods import AUGMENTERS, run_search
+from experiments.regret_methods import AUGMENTERS, OTHER_FOLDS, run_search
 from experiments.regret_report import (
     augmenters_report,
+    coverage_table,
     difference_table,
     differences,
     regret_frame,
@@ -207,6 +208,21 @@ def test_arrays_are_standardized_on_the_training_rows():
 # Searches and runs
 
 
+def test_coverage_is_the_share_of_intervals_that_contain_the_test_score():
+    lines = [
+        *lines_of("one", selected=1, pool=1, default=[0.1, 0.6, 0.2]),
+        *lines_of("two", selected=2, pool=1, default=[0.1, 0.6, 0.2]),
+    ]
+    for line in lines:
+        for found in line["result"]["types"].values():
+            if line["key"]["search"] == "default":
+                found["accuracy"]["interval"] = [0.8, 0.95]  # has 0.9, not 0.7
+    table = coverage_table(lines, "accuracy", "title")
+    shares = {row[0]: row[1:] for row in table.rows}
+    assert shares["tree"] == ("50%", "15.0")
+    assert shares["pool"] == ("100%", "15.0")
+
+
 def test_columns_are_those_of_the_searches():
     """Default, validation and LOO score are columns of one search; test scores those of models."""
     split = make_split(PARTS["reporting-100"], "iris", 0)
@@ -252,7 +268,8 @@ def run(experiment, part, data):
 def test_run_has_every_search_and_a_pool(few_types, tmp_path):
     lines = run(REGRET, PART, "breast_cancer")
     by_search = {line["key"]["search"]: line["result"]["types"] for line in lines}
-    assert list(by_search) == ["test", "default", "mix-up", "5-fold CV", "10-fold CV"]
+    folds = ["5-fold CV", "10-fold CV"]
+    assert list(by_search) == ["test", "default", *folds, "mix-up", OTHER_FOLDS]
     for types in by_search.values():
         assert set(types["tree"]) == {"accuracy"}
     split = make_split(PARTS[PART], "breast_cancer", 0)
@@ -263,6 +280,19 @@ def test_run_has_every_search_and_a_pool(few_types, tmp_path):
     titles = [table.title for table in report({PART: lines}, {}, tmp_path)[PART]]
     assert sum("accuracy: regret in points" in title for title in titles) == 1
     assert sum("cost" in title for title in titles) == 1
+    assert sum("with other folds minus that of 10-fold CV" in title for title in titles) == 1
+    low, high = by_search["default"]["tree"]["accuracy"]["interval"]
+    assert low < by_search["default"]["tree"]["accuracy"]["best_score"] < high
+    assert sum("intervals for new rows" in title for title in titles) == 1
+
+
+def test_other_folds_differ_from_those_of_ten_fold_cross_validation():
+    split = make_split(PARTS[PART], "breast_cancer", 0)
+    names = ("10-fold CV", OTHER_FOLDS)
+    first, second = (run_search(n, FEW_TYPES["tree"], split, ["accuracy"]) for n in names)
+    scores = [first["accuracy"]["columns"][names[0]], second["accuracy"]["columns"][names[1]]]
+    assert scores[0] != scores[1]
+    assert scores[0] == pytest.approx(scores[1], abs=0.1)
 
 
 def test_regression_runs(monkeypatch):

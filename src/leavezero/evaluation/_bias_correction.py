@@ -24,7 +24,8 @@ PRIOR_LOG_DEVIATION = 2.0
 # of validation scores say less about differences of held-out scores.
 REGRESSION_SLOPE = 0.5
 # Rows made from one or two training rows, such as mix-up, are predicted best by models that
-# memorize the training rows; but a model that fails on them fails on new rows, too.
+# memorize the training rows. They have no part in the ranking if most candidates have a held-out
+# score, otherwise a small one: a model that fails on them fails on new rows, too.
 SOURCE_ROWS_SLOPE = 0.25
 MAX_KNOWN = 200  # models with a held-out score that the bias is interpolated from
 MAX_COMPARED_CELLS = 2**24  # of values; the distance is a mean over rows and needs no more
@@ -122,7 +123,7 @@ def combine(
         return _within_range(scores, validation, held_out, metric)
     n_rows = len(y) if n_labels is None else n_labels
     scale = _target_scale(replicates, y)
-    slope = _slope(replicates, y, n_labels)
+    slope = _slope(replicates, y, n_labels, held_out)
     models = PairedScores(validation, held_out, variance, predictions, scale, n_rows, slope)
     scores = interpolate_bias(models)
     if n_labels is not None:
@@ -255,10 +256,10 @@ def _moved_towards(scores: Floats, others: Floats, share: float) -> Floats:
     return moved
 
 
-def _slope(replicates: Replicates, y: AnyArray, n_labels: int | None) -> float:
+def _slope(replicates: Replicates, y: AnyArray, n_labels: int | None, held_out: Floats) -> float:
     """Return the expected change of the held-out score per change of the validation score."""
     if replicates.rows.source_rows is not None and n_labels is None:
-        return SOURCE_ROWS_SLOPE
+        return SOURCE_ROWS_SLOPE if 2 * np.isnan(held_out).sum() > len(held_out) else 0.0
     is_regression = replicates.classes is None and y.dtype.kind == "f"
     return REGRESSION_SLOPE if is_regression else 1.0
 
