@@ -256,7 +256,7 @@ def user_cases():
     return textwrap.fill(user_case_counts(), 120) + "\n"
 
 
-def coverage():
+def covered_user_cases():
     """Return how often the interval for new rows contained the test score."""
     counts = user_case_counts()
     n_searches, n_covered = (
@@ -282,7 +282,7 @@ TABLES = {
     "ablation": ablation,
     "cost": cost,
     "user-cases": user_cases,
-    "coverage": coverage,
+    "covered-user-cases": covered_user_cases,
     "time": time,
 }
 
