@@ -57,17 +57,16 @@ def by_cross_validation(problem: Problem, refit: Any = True) -> Any:
     return search.fit(problem.X, problem.y).best_estimator_
 
 
+def by_search(problem: Problem, **params: Any) -> Any:
+    """Return the model that a search selects."""
+    search = GridSearchLZO(problem.model, problem.grid, random_state=problem.seed, **params)
+    return search.fit(problem.X, problem.y).best_estimator_
+
+
 def by_paper(problem: Problem, n_replicates: int) -> Any:
     """Return the model that the paper's Algorithms 1 and 2 select."""
-    search = GridSearchLZO(
-        problem.model,
-        problem.grid,
-        augmenter=LabelInvariantMixup(alpha=1.0),
-        loo=False,
-        n_replicates=n_replicates,
-        random_state=problem.seed,
-    )
-    return search.fit(problem.X, problem.y).best_estimator_
+    mixup = LabelInvariantMixup(alpha=1.0)
+    return by_search(problem, augmenter=mixup, loo=False, n_replicates=n_replicates)
 
 
 def by_shifted_labels(problem: Problem, n_replicates: int) -> Any:
@@ -94,6 +93,7 @@ METHODS: dict[str, Callable[[Problem], Any]] = {
     "10-fold CV": by_cross_validation,
     "mix-up, m = n": lambda problem: by_paper(problem, 1),
     "mix-up, m = 10 n": lambda problem: by_paper(problem, 10),
+    "default": by_search,
 }
 PUBLISHED_METHODS: dict[str, Callable[[Problem], Any]] = {
     "10-fold CV, largest C": lambda problem: by_cross_validation(

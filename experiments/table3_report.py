@@ -120,6 +120,7 @@ _METHOD_ORDER = (
     "10-fold CV, largest C",
     "mix-up, m = n",
     "mix-up, m = 10 n",
+    "default",
     "shifted labels, m = n",
     "shifted labels, m = 10 n",
 )
