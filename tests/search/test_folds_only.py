@@ -12,7 +12,7 @@ from sklearn.datasets import load_iris
 from sklearn.decomposition import PCA
 from sklearn.exceptions import FitFailedWarning
 from sklearn.feature_extraction import DictVectorizer
-from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import silhouette_score
 from sklearn.mixture import GaussianMixture
@@ -195,6 +195,14 @@ def test_rows_without_columns():
     assert "<div" in search._repr_html_()
     only = GridSearchLZO(model, grid, loo="only").fit(rows, y)
     assert only.n_splits_ == 1
+
+
+def test_lists_of_words():
+    """Rows may be lists of unequal lengths, which a vectorizer reads."""
+    rows = [[f"word {i % 2}", "other"][: 1 + i % 3] for i in range(30)]
+    model = make_pipeline(CountVectorizer(analyzer=list), LogisticRegression())
+    search = folds_search(model, {"logisticregression__C": [0.1, 1]})(rows, np.arange(30) % 2)
+    assert search.best_score_ == 1.0
 
 
 def test_paths_of_files(tmp_path):
