@@ -210,7 +210,8 @@ def markdown(title: str, found: dict[str, Any]) -> str:
             for t, (a, b) in sums.items():
                 ratios[t].append(a / b)
             long.append(sums["cpu"][0] > LONG)
-    lines += ["", f"{n_run} examples run with our classes."]
+    reason = "" if found else " None of them calls a search class."
+    lines += ["", f"{n_run} examples run with our classes.{reason}"]
     for t, label in CLOCKS.items():
         if not any(long):
             break

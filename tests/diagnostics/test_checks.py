@@ -200,6 +200,8 @@ def test_exchangeable_rows_have_no_order_groups_or_duplicates(rng):
     assert run("LZ11", replace(inputs, X=unsigned)).level == "ok"
     repeated = replace(inputs, X=np.vstack([X[:60], X[:60]]))
     assert "100% of the rows are duplicates" in run("LZ11", repeated).message
+    names = pd.DataFrame({"name": [f"name {i}" for i in rng.permutation(len(y))]})
+    assert "0% are duplicates" in run("LZ11", replace(inputs, X=names)).message
     assert run("LZ11", replace(inputs, grouped=True)).level == "note"
     assert "sorted by the target" in run("LZ11", replace(inputs, y=np.sort(y))).message
     assert run("LZ11", replace(inputs, y=rng.permutation(y))).level == "ok"

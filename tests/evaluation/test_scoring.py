@@ -7,6 +7,7 @@ from sklearn.base import clone
 from sklearn.datasets import make_multilabel_classification
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.metrics import get_scorer, log_loss, make_scorer, roc_auc_score
 from sklearn.mixture import GaussianMixture
@@ -66,6 +67,24 @@ def test_components_of_a_union_have_equal_weight(model, two_classes, metric):
     found = score(model, ValidationSet(X, y, component=component), metric)
     parts = [get_scorer(metric)(model, X[component == c], y[component == c]) for c in (0, 1)]
     assert found == pytest.approx(np.mean(parts))
+
+
+@pytest.mark.parametrize("n_values", [2, 5, 1000])
+@pytest.mark.parametrize("names", [[0, 1], [1, -1], ["yes", "no"]])
+def test_roc_auc_with_ties(n_values, names, rng):
+    """The area is that of scikit-learn, whatever the number of equal scores and the labels."""
+    X = rng.integers(n_values, size=(100, 1)).astype(float)
+    y = np.array(names)[(X[:, 0] + n_values * rng.normal(size=100) > n_values / 2).astype(int)]
+    fitted = LogisticRegression().fit(X, y)
+    expected = get_scorer("roc_auc")(fitted, X, y)
+    assert score(fitted, ValidationSet(X, y), "roc_auc") == pytest.approx(expected, abs=1e-14)
+
+
+def test_roc_auc_of_one_class_is_undefined(model, two_classes):
+    X, y = two_classes
+    with pytest.warns(UndefinedMetricWarning, match="one class"):
+        found = score(model, ValidationSet(X[y == 1], y[y == 1]), "roc_auc")
+    assert np.isnan(found)
 
 
 def test_rows_are_resampled_by_weight_for_metrics_without_weights(model, two_classes):

@@ -1,6 +1,7 @@
 """Searches whose rows cannot be generated or exchanged: every candidate is scored by folds."""
 
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ from sklearn.datasets import load_iris
 from sklearn.decomposition import PCA
 from sklearn.exceptions import FitFailedWarning
 from sklearn.feature_extraction import DictVectorizer
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import silhouette_score
 from sklearn.mixture import GaussianMixture
@@ -193,6 +195,25 @@ def test_rows_without_columns():
     assert "<div" in search._repr_html_()
     only = GridSearchLZO(model, grid, loo="only").fit(rows, y)
     assert only.n_splits_ == 1
+
+
+def test_lists_of_words():
+    """Rows may be lists of unequal lengths, which a vectorizer reads."""
+    rows = [[f"word {i % 2}", "other"][: 1 + i % 3] for i in range(30)]
+    model = make_pipeline(CountVectorizer(analyzer=list), LogisticRegression())
+    search = folds_search(model, {"logisticregression__C": [0.1, 1]})(rows, np.arange(30) % 2)
+    assert search.best_score_ == 1.0
+
+
+def test_paths_of_files(tmp_path):
+    """No word of a path can be replaced: folds score models that read files."""
+    paths = [str(tmp_path / f"{i}.txt") for i in range(20)]
+    for i, path in enumerate(paths):
+        Path(path).write_text("good day" if i % 2 else "bad night", encoding="utf-8")
+    model = make_pipeline(TfidfVectorizer(input="filename"), LogisticRegression())
+    search = folds_search(model, {"logisticregression__C": [0.1, 1]})(paths, np.arange(20) % 2)
+    assert search.best_score_ == 1.0
+    assert search.validation_set_ is None
 
 
 class Survival(BaseEstimator):

@@ -19,9 +19,14 @@ from sklearn.model_selection import GridSearchCV, RepeatedStratifiedKFold
 from sklearn.naive_bayes import ComplementNB
 from sklearn.neighbors import KernelDensity, LocalOutlierFactor
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    OneHotEncoder,
+    OrdinalEncoder,
+    StandardScaler,
+)
 from sklearn.svm import SVC, LinearSVC
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils import get_tags
 
 from leavezero import GridSearchLZO, RandomizedSearchLZO
@@ -120,6 +125,41 @@ def test_single_candidate(data, make_search):
 def test_pre_dispatch_is_accepted(data, make_search):
     search = make_search(Level(), {"level": [1]}, pre_dispatch="n_jobs", n_jobs=1).fit(*data)
     assert clone(search).pre_dispatch == "n_jobs"
+
+
+def test_cv_is_accepted(data, make_search):
+    search = make_search(Level(), {"level": [1, 2]}, cv=3, cv_finalists=1).fit(*data)
+    assert clone(search).cv == 3
+    assert search.fit_counts_["cv"] >= 3
+
+
+def test_same_call_gives_the_same_result_without_a_seed():
+    """As with GridSearchCV, whose folds are not shuffled; the seed is derived from X and y."""
+    X, y = make_blobs(60, centers=2, cluster_std=5, random_state=0)
+    grid = {"max_depth": [1, 2, 5], "splitter": ["random", "best"]}
+    first, second = (GridSearchLZO(DecisionTreeClassifier(), grid).fit(X.copy(), y) for _ in "ab")
+    for name in first.cv_results_:
+        if not name.endswith("_time"):
+            np.testing.assert_array_equal(first.cv_results_[name], second.cv_results_[name])
+
+
+@pytest.mark.parametrize("model", [Ridge(), DecisionTreeRegressor(random_state=0)], ids=repr)
+@pytest.mark.parametrize("kind", ["text", "numbers"])
+def test_keys_into_another_table(model, kind, rng):
+    """Rows of generated keys have the wrong target: LOO and fold scores outweigh their scores."""
+    numbers = rng.choice(10_000, 100, replace=False)
+    keys = numbers if kind == "numbers" else [f"key {number}" for number in numbers]
+    other = dict(zip(keys, rng.normal(size=100), strict=True))
+    X = pd.DataFrame({"key": keys, "noise": rng.normal(size=100)})
+    y = np.array([other[key] for key in keys]) + 0.1 * rng.normal(size=100)
+    join = FunctionTransformer(lambda rows: np.c_[rows["key"].map(other).fillna(0), rows["noise"]])
+    name = "alpha" if isinstance(model, Ridge) else "max_depth"
+    grid = {f"model__{name}": [0.1, 1000] if name == "alpha" else [1, 10]}
+    pipeline = Pipeline([("join", join), ("model", model)])
+    search = GridSearchLZO(pipeline, grid, random_state=0).fit(X, y)
+    theirs = GridSearchCV(pipeline, grid).fit(X, y)
+    assert search.best_params_ == theirs.best_params_
+    assert search.best_score_ == pytest.approx(theirs.best_score_, abs=0.1)
 
 
 def test_single_candidate_equals_a_plain_fit(data, grid_search):

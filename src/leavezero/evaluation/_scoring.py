@@ -10,9 +10,10 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.stats import rankdata
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.dummy import DummyClassifier, DummyRegressor
-from sklearn.metrics import get_scorer, get_scorer_names
+from sklearn.metrics import get_scorer, get_scorer_names, make_scorer, roc_auc_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
@@ -483,7 +484,8 @@ def _block_scores(
     if metric.needs_features:
         return _feature_scores(predictions, replicates, metric, rows, name)
     model = ScoredModel(predictions, rows, rows)
-    return {name: float(metric.scorer(model, rows, y[rows], **metric.params_at(rows)))}
+    scorer = _FAST_SCORERS.get(metric.name, metric.scorer)
+    return {name: float(scorer(model, rows, y[rows], **metric.params_at(rows)))}
 
 
 def _feature_scores(
@@ -590,6 +592,24 @@ def _as_float32(values: AnyArray) -> Floats:
     return values.astype(np.float32) if fits else values
 
 
+def _roc_auc(y: AnyArray, values: AnyArray, **params: Any) -> float:
+    """Return the area under the ROC curve of two classes by ranks (Mann and Whitney 1947).
+
+    Equal to ``roc_auc_score``, which takes many times longer for the small blocks of a replicate.
+    """
+    labels = np.unique(y)
+    is_binary = y.ndim == values.ndim == 1 and len(labels) == 2
+    if params or not is_binary or not np.isfinite(values).all():
+        return float(roc_auc_score(y, values, **params))
+    positive = y == labels[1]
+    n_positive = np.count_nonzero(positive)
+    ranks = rankdata(values)[positive].sum() - n_positive * (n_positive + 1) / 2
+    return float(ranks / (n_positive * (len(y) - n_positive)))
+
+
+_FAST_SCORERS = {
+    "roc_auc": make_scorer(_roc_auc, response_method=("decision_function", "predict_proba"))
+}
 _ROW_LOSSES = {
     "accuracy": RowLoss("predict", _zero_one_losses, 1.0),
     "neg_log_loss": RowLoss("predict_proba", _log_losses, 0.0, needs_classes=True),

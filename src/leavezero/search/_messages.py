@@ -18,7 +18,7 @@ from sklearn.utils import assert_all_finite, check_array, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from leavezero._tables import count_rows, has_columns, plain
+from leavezero._tables import count_rows, has_columns, is_text, plain
 from leavezero._typing import AnyArray, Table
 from leavezero._warnings import warn_caller
 from leavezero.augment import FixedValidationSet
@@ -157,6 +157,8 @@ def no_validation_set_reason(
         return "y has fields or more than two dimensions"
     if not has_columns(X):
         return 'X has no columns (for scores without folds, use loo="only")'
+    if is_text(X) and not any(len(row.split()) > 1 for row in X):
+        return "X has strings without spaces, such as names or paths of files"
     return None
 
 
