@@ -68,7 +68,7 @@ def take_rows(X: Table, rows: slice | Ints) -> Table:
         return X.tocsr()[rows]  # the other formats do not support indexing
     if hasattr(X, "column_names"):  # a table of pyarrow
         return X.take(np.arange(len(X))[rows])
-    return X[rows] if hasattr(X, "__getitem__") else np.asarray(X)[rows]
+    return X[rows] if hasattr(X, "shape") or isinstance(X, list | tuple) else np.asarray(X)[rows]
 
 
 def stack_rows(parts: Sequence[Table]) -> Table:
@@ -288,11 +288,12 @@ def _column_kind(cells: Any) -> ColumnKind:
             return ColumnKind.TIME
         if not cells.dtype.is_numeric():
             return ColumnKind.CATEGORY
-        return ColumnKind.NUMBER if cells.dtype.is_float() else ColumnKind.INTEGER
+        return ColumnKind.INTEGER if cells.dtype.is_integer() else ColumnKind.NUMBER
     kinds = {"f": ColumnKind.NUMBER, "i": ColumnKind.INTEGER, "u": ColumnKind.INTEGER}
     kinds |= dict.fromkeys("mM", ColumnKind.TIME)
     if is_pandas(cells):
-        return kinds.get(cells.dtype.kind, ColumnKind.CATEGORY)
+        is_date = str(cells.dtype).startswith(("date32", "date64"))  # of Arrow, without NumPy type
+        return ColumnKind.CATEGORY if is_date else kinds.get(cells.dtype.kind, ColumnKind.CATEGORY)
     present = cells[~_is_missing(cells)]
     try:
         present.astype(np.float64)
@@ -311,11 +312,16 @@ def _floats(cells: Any, kind: ColumnKind) -> Floats:
         return np.asarray(numbers.cast(pl.Float64).fill_null(np.nan).to_numpy())
     missing = _is_missing(cells)
     if kind is ColumnKind.TIME:  # the base of a dtype has no time zone
-        ticks = cells.to_numpy(dtype=cells.dtype.base).view(np.int64)
+        ticks = cells.to_numpy(dtype=_time_dtype(cells.dtype)).view(np.int64)
         return np.where(missing, np.nan, ticks.astype(np.float64))
     if is_pandas(cells):
         return np.asarray(cells.to_numpy(dtype=np.float64, na_value=np.nan))
     return np.where(missing, np.nan, cells).astype(np.float64)
+
+
+def _time_dtype(dtype: Any) -> Any:
+    """Return NumPy's type of times of a pandas series, without the time zone."""
+    return dtype.numpy_dtype if hasattr(dtype, "numpy_dtype") else dtype.base
 
 
 def _values(cells: Any) -> Iterator[tuple[Any, bool]]:
@@ -341,9 +347,11 @@ def _decode_pandas(numbers: Floats, column: Column) -> Any:
     if column.kind is ColumnKind.TIME:
         ticks = _clip(np.rint(np.nan_to_num(numbers)), np.int64).astype(np.int64)
         ticks[missing] = np.iinfo(np.int64).min  # NaT
-        times = pd.Series(ticks.view(column.dtype.base))
+        times = pd.Series(ticks.view(_time_dtype(column.dtype)))
         zone = getattr(column.dtype, "tz", None)
-        return times if zone is None else times.dt.tz_localize("UTC").dt.tz_convert(zone)
+        if zone is None:
+            return times.astype(column.dtype)
+        return times.dt.tz_localize("UTC").dt.tz_convert(zone)
     if column.kind is ColumnKind.INTEGER:
         numbers = _clip(numbers, getattr(column.dtype, "numpy_dtype", column.dtype))
     return pd.Series(numbers).astype(column.dtype)
@@ -356,11 +364,12 @@ def _decode_polars(name: str, numbers: Floats, column: Column) -> Any:
     if column.kind is ColumnKind.CATEGORY:
         values = _values_at(numbers, missing, column, absent=None)
         return pl.Series(name, values.tolist(), dtype=column.dtype)
-    present = np.where(missing, 0.0, numbers)
-    physical = pl.Series([], dtype=column.dtype).to_physical()
-    if column.kind is not ColumnKind.NUMBER:
-        present = _clip(np.rint(present), physical.to_numpy().dtype)
-    series = pl.Series(name, present).cast(physical.dtype).cast(column.dtype)
+    series = pl.Series(name, np.where(missing, 0.0, numbers))
+    if column.dtype.is_integer() or column.dtype.is_temporal():
+        physical = pl.Series([], dtype=column.dtype).to_physical()
+        series = pl.Series(name, _clip(np.rint(series.to_numpy()), physical.to_numpy().dtype))
+        series = series.cast(physical.dtype)
+    series = series.cast(column.dtype)
     kept = pl.when(pl.Series(~missing)).then(pl.col(name)).otherwise(None).alias(name)
     return series.to_frame().select(kept)[name]
 

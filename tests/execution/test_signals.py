@@ -16,7 +16,14 @@ import pytest
 from leavezero.execution import Limits, OpenCheckpoint, digest, run_tasks
 
 IDENTITY = {"training data": "1"}
-SCENARIOS = ("interrupt", "kill", "interrupt-joblib", "interrupt-saves", "kill-saves")
+SCENARIOS = (
+    "interrupt",
+    "kill",
+    "interrupt-joblib",
+    "kill-writes",
+    "interrupt-saves",
+    "kill-saves",
+)
 
 
 def sleep(folder, task):
@@ -26,6 +33,17 @@ def sleep(folder, task):
     child = subprocess.Popen(["sleep", "1000"], start_new_session=True, stdout=null, stderr=null)
     Path(folder, f"{os.getpid()}.pid").write_text(str(child.pid))
     time.sleep(1000)
+
+
+class SlowToWrite:
+    """Shared data whose pickling begins and does not end."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def __reduce__(self):
+        Path(self.folder, "writing").touch()
+        time.sleep(1000)
 
 
 def result(number):
@@ -59,10 +77,12 @@ def main(name, folder):
         with contextlib.suppress(KeyboardInterrupt):
             if name.endswith("saves"):
                 saves(folder)
+            if name.endswith("writes"):
+                list(run_tasks(sleep, SlowToWrite(folder), [1], n_jobs=1, limits=Limits(600.0)))
             sleeps(folder, None if name.endswith("joblib") else Limits(timeout=600.0))
             code = 2
         os._exit(code)
-    pattern = "saved" if name.endswith("saves") else "*.pid"
+    pattern = {"saves": "saved", "writes": "writing"}.get(name.partition("-")[2], "*.pid")
     n_begun = 2 if name.endswith("joblib") else 1  # joblib may lose a worker that is starting
     wait_until(lambda: len(list(folder.glob(pattern))) >= n_begun)
     time.sleep(0.2)
@@ -144,9 +164,12 @@ def reports(folder):
     return json.loads((folder / "reports.json").read_text())
 
 
-@pytest.mark.parametrize("name", ["interrupt", "kill", "interrupt-joblib"])
+@pytest.mark.parametrize("name", ["interrupt", "kill", "interrupt-joblib", "kill-writes"])
 def test_main_process_leaves_nothing_when_it_ends(reports, name):
-    """Neither workers nor what they have started nor files, after Ctrl-C and after kill -9."""
+    """Neither workers nor what they have started nor files, after Ctrl-C and after kill -9.
+
+    Also if it is killed while it writes the data for its first worker.
+    """
     code = 1 if name.startswith("interrupt") else -signal.SIGKILL
     expected = {"code": code, "workers gone": True, "children gone": True, "files gone": True}
     assert reports[name] == expected

@@ -92,11 +92,14 @@ TABLES = {
     "duplicate rows": np.repeat(NUMBERS[:2], N // 2, axis=0),
     "missing": None,
     "number": 3.0,
+    "range": range(N),
     "string": "a" * N,
     "iterator": iter(NUMBERS),
     "mapping": {"a": NUMBERS[:, 0]},
     **{f"sparse {f}": sparse.csr_array(NUMBERS).asformat(f) for f in ("csr", "csc", "coo", "dok")},
     **{f"sparse {f}": sparse.csr_matrix(NUMBERS).asformat(f) for f in ("lil", "dia", "bsr")},
+    "sparse without rows": sparse.csr_array((0, 3)),
+    "sparse without columns": sparse.csr_array((N, 0)),
     "sparse zeros": sparse.csr_array((N, 3)),
     "sparse NaN": sparse.csr_array(with_cell(np.nan, "f8")),
     "sparse integers": sparse.csr_array(NUMBERS.astype("i8")),
@@ -187,6 +190,10 @@ WEIGHTS = {
     "two dimensions": np.ones((N, 1)),
     "number": 2.0,
     "list": [1] * N,
+    "huge int": [10**400] * N,
+    "nullable with NA": pd.Series([1.0, None] * (N // 2), dtype="Float64"),
+    "complex": np.ones(N) * 1j,
+    "dates": LABELS.astype("M8[D]"),
     "series": pd.Series(np.ones(N), index=range(5, 5 + N)),
     "only one row": np.eye(N)[0],
 }
@@ -194,6 +201,8 @@ GROUPS = {
     "integers": np.arange(N) // 3,
     "strings": np.repeat(list("abcdefgh"), 3),
     "one": np.zeros(N, int),
+    "huge": [10**400, 1] * (N // 2),
+    "complex": np.arange(N) // 3 * 1j,
     "NaN": np.where(LABELS, np.nan, np.arange(N)),
     "None in it": np.array([None, "a"] * (N // 2), dtype=object),
     "short": [1, 2],
@@ -212,13 +221,33 @@ if find_spec("polars"):
         "polars dates": pl.DataFrame({"a": pd.date_range("2020", periods=N).to_numpy()}),
         "polars nulls": pl.DataFrame({"a": [None] * N, "b": range(N)}),
         "polars lazy": pl.DataFrame(NUMBERS).lazy(),
+        "polars decimals": pl.DataFrame({"a": pl.Series(range(N)).cast(pl.Decimal(10, 2))}),
+        "polars categories": pl.DataFrame({"a": ["x", "y"] * (N // 2)}).cast(pl.Categorical),
+        "polars series": pl.Series(NUMBERS[:, 0]),
+        "polars without rows": pl.DataFrame(NUMBERS)[:0],
+        "polars without columns": pl.DataFrame(),
     }
     TARGETS |= {"polars": pl.Series(LABELS), "polars nulls": pl.Series([1, None] * (N // 2))}
 if find_spec("pyarrow"):
     import pyarrow as pa
 
     TABLES["arrow"] = pa.table({"a": NUMBERS[:, 0], "b": NUMBERS[:, 1]})
-    TABLES["arrow dtypes"] = FRAME.astype("float64[pyarrow]")
+    TABLES |= {
+        "arrow array": pa.array(NUMBERS[:, 0]),
+        "arrow without rows": pa.table({"a": pa.array([], pa.float64())}),
+        "arrow without columns": pa.table({}),
+        "arrow near 2**64": pa.table({"a": TABLES["near 2**64"][:, 0]}),
+        "arrow categories": pa.table({"a": pa.array(["x", "y"] * (N // 2)).dictionary_encode()}),
+        "arrow dtypes": FRAME.astype("float64[pyarrow]"),
+        "arrow dtype with NA": column([1, None] * (N // 2), dtype="int64[pyarrow]"),
+        "arrow texts with NA": column(["a", None] * (N // 2), dtype="string[pyarrow]"),
+        "arrow decimals": column(range(N), dtype=pd.ArrowDtype(pa.decimal128(25, 2))),
+        "arrow times": column(pd.date_range("2020", periods=N), dtype="timestamp[ns][pyarrow]"),
+        "arrow dates": column(TABLES["times"]["d"].dt.date, dtype="date32[day][pyarrow]"),
+    }
+    TARGETS |= {"arrow": pa.array(LABELS), "arrow nulls": pa.array([1, None] * (N // 2))}
+    WEIGHTS["arrow"] = pa.array(np.ones(N))
+    GROUPS["arrow"] = pa.array(np.arange(N) // 3)
 NAMED = re.compile(r"\b(X|y|[sS]ample.?weights?|groups?|cv|samples|classes|feature|columns?)\b")
 
 
@@ -264,13 +293,15 @@ def check(monkeypatch, name, X, y, weight, group):
     if isinstance(found, Exception):
         assert NAMED.search(str(found)), found
         # A pipeline must be fitted to know whether it accepts the values, and so must other
-        # estimators for arrays of times or text, and trees, whose numbers are in single precision.
+        # estimators for decimals and arrays of times or text, and trees, whose numbers are in
+        # single precision.
         # Some solvers do not support negative weights, and folds of groups may lack a class.
         if (
             name != "pipeline"
             and group is None
             and weight != "negative"
             and not X.startswith(("dtype M8", "dtype m8", "dtype U", "polars dates", "large"))
+            and not X.endswith("decimals")
         ):
             assert n_fits == 0, found
             assert not isinstance(found, AllCandidatesFailedError)
@@ -320,6 +351,21 @@ def test_many_combined_inputs(monkeypatch, name, X, y, weight, group):
 @pytest.mark.parametrize("X", TABLES)
 def test_each_table(monkeypatch, X):
     check(monkeypatch, "tree", X, "integers", None, None)
+
+
+@pytest.mark.parametrize("X", TABLES)
+def test_each_table_in_a_pipeline(monkeypatch, X):
+    check(monkeypatch, "pipeline", X, "integers", None, None)
+
+
+@pytest.mark.parametrize("weight", WEIGHTS)
+def test_each_weight(monkeypatch, weight):
+    check(monkeypatch, "tree", "floats", "integers", weight, None)
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_each_group(monkeypatch, group):
+    check(monkeypatch, "tree", "floats", "integers", None, group)
 
 
 @pytest.mark.parametrize("y", TARGETS)

@@ -415,6 +415,7 @@ class ClassConditionalAugmenter(BaseAugmenter):
             one = ClassRows(name, code, rows, known, categorical, self._n_targets)
             self._fitted.append(self._fit_class(one))
             self._classes.append(one if self.keeps_rows else replace(one, values=None))
+        self._target = replace(self._target, codes=np.arange(0))  # sampling does not need them
         small = [one for one in self._classes if len(one) < self.min_rows]
         if small:
             self._warn_small(small[0], len(small) - 1)

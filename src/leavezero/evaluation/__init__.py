@@ -24,6 +24,7 @@ from leavezero.evaluation._evaluate import (
 from leavezero.evaluation._fold_scores import (
     FoldPlan,
     cross_validate_some,
+    enough_folds,
     make_folds,
 )
 from leavezero.evaluation._permutation_check import permutation_scores

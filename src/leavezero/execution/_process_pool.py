@@ -77,6 +77,8 @@ def run_in_processes(
     pool: WorkerPool = limits.pool or WorkerPool()
     try:
         pool.begin(queue, n_jobs, limits)
+        if not limits.spent():
+            pool.start_missing()  # first, since they remove the data if this process is killed
         pool.share((function, shared, get_config(), list(warnings.filters)))
         while pool.unfinished and not limits.all_spent():
             if limits.spent() and len(pool.unfinished) < len(queue):
@@ -172,10 +174,14 @@ class WorkerPool:
         path = os.path.join(self._folder, uuid.uuid4().hex)
         self._shared = path, write_shared(path, content)
 
-    def assign(self) -> None:
-        """Start missing workers, and give a task to each idle one."""
+    def start_missing(self) -> None:
+        """Start as many workers as have something to do."""
         while len(self._workers) < min(self._n_workers, len(self.unfinished)):
             self._start()
+
+    def assign(self) -> None:
+        """Start missing workers, and give a task to each idle one."""
+        self.start_missing()
         for worker in self._workers:
             if worker.is_ready and worker.task is None:
                 if self._queue:

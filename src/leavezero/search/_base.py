@@ -41,6 +41,7 @@ from leavezero.evaluation import (
     SelectionRule,
     Strategy,
     cross_validate_some,
+    enough_folds,
     evaluate,
     final_estimator,
     fit_candidate,
@@ -568,8 +569,10 @@ class BaseSearchLZO(CallbackSupportMixin, BestEstimatorMixin, ReportMixin):
             raise
         if self._main_metric(request.scoring) is None:
             return None
+        if is_auto and is_count(self.cv):  # folds that are not used need as much memory as columns
+            return FoldPlan(enough_folds(folds, sys.maxsize, 1), may_be_fewer=True)
         if is_auto:
-            return FoldPlan(folds, may_be_fewer=is_count(self.cv))
+            return FoldPlan(folds)
         n_candidates = sys.maxsize if self.cv_finalists == "all" else int(self.cv_finalists)
         return FoldPlan(folds, n_candidates)
 

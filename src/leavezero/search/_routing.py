@@ -84,7 +84,7 @@ def route_fit(
                 raise ValueError(f"they must be at most {LARGEST_WEIGHT:g}, or products overflow.")
             if not np.any(weight):
                 raise ValueError("Sample weights must contain at least one non-zero number.")
-        except (TypeError, ValueError) as error:
+        except (OverflowError, TypeError, ValueError) as error:
             raise ValueError(
                 f"sample_weight passed to {type(owner).__name__} must have finite numbers: {error}"
             ) from error
