@@ -360,6 +360,22 @@ def test_wrong_input_is_explained(words, message, tmp_path, monkeypatch):
     assert set(tmp_path.iterdir()) == before
 
 
+@pytest.mark.usefixtures("no_report")
+def test_a_budget_that_no_model_meets_gives_the_baseline_and_advice(tmp_path):
+    table().to_csv(tmp_path / "a.csv", index=False)
+    endless = "params = {max_iter = 100000000, n_iter_no_change = 100000000}"
+    grid = f'[slow]\nestimator = "sklearn.neural_network.MLPClassifier"\n{endless}\n'
+    (tmp_path / "grid.toml").write_text(grid)
+    words = ("--target", "kind", "--grid", tmp_path / "grid.toml", "--out", tmp_path / "out")
+    result = select(tmp_path / "a.csv", *words, "--time-budget", "4s")
+    assert result.exit_code == 0, result.output
+    assert "Best model: baseline" in result.stdout
+    assert "1 of 2 candidates" in result.stdout
+    assert "allowed no model but the baseline" in result.stderr
+    assert "Use a longer --time-budget" in result.stderr
+    assert "CandidateSearchLZO" not in result.output
+
+
 def test_failures_exit_with_1_and_debug_shows_the_traceback(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     table().to_csv("a.csv", index=False)
