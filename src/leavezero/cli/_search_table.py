@@ -79,10 +79,14 @@ def fit_search(
     search: Any, X: Any, y: AnyArray, options: TableOptions, groups: AnyArray | None = None
 ) -> None:
     """Fit a search; errors that the user can correct become TableError."""
+    params = {} if groups is None else {"groups": groups}
     try:
-        search.fit(X, y, **({} if groups is None else {"groups": groups}))
-    except TimeBudgetError as error:
-        raise TableError(f"No candidate has a score. {TIME_ADVICE}") from error
+        try:
+            search.fit(X, y, **params)
+        except TimeBudgetError:  # the baseline takes no time
+            baseline = {BASELINE: search.candidates[BASELINE]}
+            search.set_params(candidates=baseline, time_budget=None, checkpoint=None)
+            search.fit(X, y, **params)
     except AllCandidatesFailedError as error:
         raise TableError(f"No candidate has a score. {_reason(str(error))}") from error
     except (ValueError, OSError) as error:  # unsuitable augmenter, checkpoint or folder
