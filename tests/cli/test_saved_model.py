@@ -161,7 +161,7 @@ def test_a_model_of_another_version_or_source_is_not_used_silently(model, tmp_pa
 
 
 def test_prediction_imports_only_what_it_uses(model, tmp_path):
-    """Start-up takes seconds with matplotlib and all packages of scikit-learn, such as its tests."""
+    """Start-up takes seconds with matplotlib and all packages of scikit-learn."""
     table(12).to_csv(tmp_path / "new.csv", index=False)
     code = (
         "import sys; from leavezero.cli._commands import app; app(sys.argv[1:4], "
