@@ -231,9 +231,9 @@ def check_stability(inputs: CheckInputs) -> Check:
         level = "note"  # a tie is information; after cross-validation there is nothing left to do
     others = {0: "no other candidate is", 1: "1 other candidate is"}
     message = (
-        f"The best candidate is first in {share:.0%} of the resamples and {by_replicate:.0%} of "
-        f"the replicates; {others.get(n_tied, f'{n_tied} other candidates are')} statistically "
-        "tied with it."
+        "With other rows another candidate might be selected: this one is first in "
+        f"{share:.0%} of the resamples and {by_replicate:.0%} of the replicates; "
+        f"{others.get(n_tied, f'{n_tied} other candidates are')} statistically tied with it."
     )
     advice = "If it matters which of them is selected, cross-validate the best: cv_finalists=5."
     return Check("LZ05", level, message, share, advice if level == "warning" else None)
@@ -298,7 +298,10 @@ def check_exchangeable(inputs: CheckInputs) -> Check:
         return Check("LZ11", "warning", message, None, RESPECT_ORDER)
     duplicates = _share_of_duplicates(inputs)
     if duplicates > MAX_DUPLICATES:
-        message = f"{duplicates:.0%} of the rows are duplicates, so all scores are optimistic."
+        message = (
+            f"{duplicates:.0%} of the rows have a duplicate. If these are copies instead of "
+            "separate observations, all scores are optimistic."
+        )
         advice = "Drop the duplicates, or pass groups that keep them together."
         return Check("LZ11", "warning", message, duplicates, advice)
     if inputs.grouped:
