@@ -2,7 +2,7 @@
 
 import pytest
 
-from leavezero.cli._output import write_text
+from leavezero.cli._output import exit_codes, write_text
 
 
 @pytest.mark.parametrize("name", ["report.html", "report.html.part"])
@@ -22,3 +22,10 @@ def test_failed_write_leaves_nothing(tmp_path):
     with pytest.raises(TypeError):
         write_text(tmp_path / "report.html", None)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_closed_pipe_ends_a_command_quietly(capsys):
+    """Such as that of ``head``: typer exits with 1, without a message."""
+    with pytest.raises(BrokenPipeError), exit_codes():
+        raise BrokenPipeError
+    assert capsys.readouterr().err == ""

@@ -210,3 +210,17 @@ def test_a_wrong_grid_file_is_explained(text, message, tmp_path):
         read_grid_file(path, "classification")
     with pytest.raises(TableError, match="cannot be read"):
         read_grid_file(tmp_path / "none.toml", "classification")
+
+
+def test_decimal_commas_are_recognized(tmp_path):
+    """But not 1,500, which may be a thousand and a half, and not lists of codes."""
+    rows = [f"{at},{at % 7}5;{at},500;{at},a;{at % 2}" for at in range(30)]
+    (tmp_path / "a.csv").write_text("\n".join(["x;thousands;codes;y", *rows]))
+    found = prepare_table(TableOptions(tmp_path / "a.csv", "y", keep=("x", "thousands", "codes")))
+    message = "Numbers with a decimal comma are read as strings: 'x'. Add --decimal ,"
+    assert message in found.notices
+    with pytest.raises(TableError, match="with a decimal comma"):
+        prepare_table(TableOptions(tmp_path / "a.csv", "x"))
+    read = prepare_table(TableOptions(tmp_path / "a.csv", "x", decimal=",", keep=("codes",)))
+    assert read.target.task == "regression"
+    assert message not in read.notices

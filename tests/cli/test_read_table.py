@@ -225,3 +225,16 @@ def test_values_are_converted_to_their_kinds():
 )
 def test_results_are_named_after_the_table(path, name):
     assert base_name(Path(path)) == name
+
+
+@pytest.mark.parametrize("name", ["a.csv.zip", "a.csv.xz", "a.jsonl.zip", "a.csv.gz", "a.csv.bz2"])
+def test_damaged_archives_are_explained(name, tmp_path):
+    (tmp_path / name).write_bytes(b"PK\x03\x04 and no more")
+    with pytest.raises(TableError, match="cannot be read as"):
+        open_table(tmp_path / name, ReadOptions())
+
+
+def test_only_databases_have_tables(tmp_path):
+    (tmp_path / "a.csv").write_text("x,y\n1,2\n")
+    with pytest.raises(TableError, match="Only SQLite files have tables"):
+        open_table(Path(f"{tmp_path / 'a.csv'}::t"), ReadOptions())

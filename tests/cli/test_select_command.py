@@ -338,10 +338,6 @@ def test_a_terminal_shows_progress(tmp_path, monkeypatch):
             ["a.csv", "--target", "kind", "--grid", "grid.toml"],
             "Only the baseline has a score. First",
         ),
-        (
-            ["a.csv", "--target", "kind", "--models", "bayes", "--time-budget", "0.00001"],
-            "No candidate has a score. Use a longer --time-budget",
-        ),
     ],
 )
 def test_wrong_input_is_explained(words, message, tmp_path, monkeypatch):
@@ -358,6 +354,22 @@ def test_wrong_input_is_explained(words, message, tmp_path, monkeypatch):
     assert "Traceback" not in result.stderr
     assert result.stdout == ""
     assert set(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize("budget", ["4s", "0.00001s"])
+@pytest.mark.usefixtures("no_report")
+def test_a_budget_that_no_model_meets_gives_the_baseline_and_advice(budget, tmp_path):
+    table().to_csv(tmp_path / "a.csv", index=False)
+    endless = "params = {max_iter = 100000000, n_iter_no_change = 100000000}"
+    grid = f'[slow]\nestimator = "sklearn.neural_network.MLPClassifier"\n{endless}\n'
+    (tmp_path / "grid.toml").write_text(grid)
+    words = ("--target", "kind", "--grid", tmp_path / "grid.toml", "--out", tmp_path / "out")
+    result = select(tmp_path / "a.csv", *words, "--time-budget", budget)
+    assert result.exit_code == 0, result.output
+    assert "Best model: baseline" in result.stdout
+    assert "allowed no model but the baseline" in result.stderr
+    assert "Use a longer --time-budget" in result.stderr
+    assert "CandidateSearchLZO" not in result.output
 
 
 def test_failures_exit_with_1_and_debug_shows_the_traceback(tmp_path, monkeypatch):

@@ -199,7 +199,7 @@ def test_exchangeable_rows_have_no_order_groups_or_duplicates(rng):
     unsigned = rng.permutation(240)[:120].astype(np.uint8)[:, None]
     assert run("LZ11", replace(inputs, X=unsigned)).level == "ok"
     repeated = replace(inputs, X=np.vstack([X[:60], X[:60]]))
-    assert "100% of the rows are duplicates" in run("LZ11", repeated).message
+    assert "100% of the rows have a duplicate" in run("LZ11", repeated).message
     names = pd.DataFrame({"name": [f"name {i}" for i in rng.permutation(len(y))]})
     assert "0% are duplicates" in run("LZ11", replace(inputs, X=names)).message
     assert run("LZ11", replace(inputs, grouped=True)).level == "note"

@@ -241,10 +241,10 @@ def test_spent_budget_starts_no_process(folder, monkeypatch):
     assert run([], folder, timeout=1.0) == {}
 
 
-def test_share_of_the_time_budget_ends_tasks_once_one_has_finished(folder):
-    found = run(tasks_of("fine", "fine"), folder, time_budget=1000, share=1e-9)
-    assert found["fine", 0][0] == 100.0
-    assert found["fine", 1].limit == "time_budget"
+def test_share_of_the_time_budget_ends_tasks_once_two_have_finished(folder):
+    found = run(tasks_of("fine", "fine", "fine"), folder, time_budget=1000, share=1e-9)
+    assert [found["fine", at][0] for at in (0, 1)] == [100.0, 101.0]
+    assert found["fine", 2].limit == "time_budget"
 
 
 def test_folder_of_workers_is_private():

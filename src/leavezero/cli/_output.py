@@ -32,7 +32,7 @@ def exit_codes(debug: bool = False) -> Iterator[None]:
     """Exit with 2 after wrong input and with 1 after a failure, with a message on stderr."""
     try:
         yield
-    except typer.Exit:
+    except (typer.Exit, BrokenPipeError):  # typer ends quietly if nobody reads on, such as head
         raise
     except KeyboardInterrupt as error:
         print_notice("Interrupted.")

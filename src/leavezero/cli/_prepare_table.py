@@ -18,7 +18,7 @@ from skrub import Cleaner
 
 from leavezero._typing import AnyArray, Bools
 from leavezero.cli._model_specs import build_candidates, read_grid_file
-from leavezero.cli._output import TableError, check_name, counted
+from leavezero.cli._output import TableError, check_name, counted, quoted
 from leavezero.cli._read_table import (
     Kind,
     ReadOptions,
@@ -37,6 +37,7 @@ _MAX_CLASS_NUMBERS = 20  # whole numbers with at most this many values are class
 _MIN_KEY_ROWS = 20  # with fewer rows all values may differ by chance
 _MAX_CATEGORIES = 200  # of a column whose new categories are counted
 _ID_NAME = re.compile(r"(.*[_\W])?(id|uuid|guid|index|key|rownum|row)|.*[a-z]ID")
+_DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+(,\d+)?\s*")
 _POSITIVE_CLASS_METRICS = ("f1", "precision", "recall", "jaccard")
 
 
@@ -158,6 +159,11 @@ def prepare_frame(frame: Any, options: TableOptions, source: dict[str, Any]) -> 
     if n_missing:
         notices.append(f"Left out: {counted(n_missing, 'row')} without a value in {target.name!r}.")
     notices += [f"Column {name!r} is dropped: {reason}." for name, reason in dropped.items()]
+    commas = [name for name in kinds if _has_decimal_commas(frame[name])]
+    if commas:
+        notices.append(
+            f"Numbers with a decimal comma are read as strings: {quoted(commas)}. Add --decimal ,"
+        )
     notices += [*skipped, *metric_notices]
     groups = None
     if options.group_column is not None:
@@ -213,6 +219,8 @@ def find_target(column: Any, task: str | None = None) -> Target:
             f"The target must have a value in at least {MIN_ROWS} rows and two different values; "
             f"{name!r} has {counted(len(present), 'value')}, {present.nunique()} different."
         )
+    if task != "classification" and _has_decimal_commas(present):
+        raise TableError(f"{name!r} holds numbers with a decimal comma. Add --decimal ,")
     if kind != "number" and task != "classification" and _is_date(present):
         raise TableError(
             f"The target must hold classes or numbers; {name!r} holds dates. Derive a number or a "
@@ -323,6 +331,18 @@ def _identifies_rows(column: Any, cleaned: Any) -> str | None:
     if column_kind(cleaned) != "string" or is_text(cleaned):
         return None
     return f"all values are different strings, such as {cleaned.iloc[0]!r}"
+
+
+def _has_decimal_commas(column: Any) -> bool:
+    """Return whether all strings are numbers such as 1,5; 1,500 may have another meaning."""
+    cells = column.dropna()
+    if column_kind(cells) != "string" or not len(cells):
+        return False
+    texts = cells.astype(str)
+    if not texts.str.fullmatch(_DECIMAL_COMMA).all():
+        return False
+    digits = texts.str.strip().str.partition(",")[2].str.len()
+    return bool(((digits > 0) & (digits != 3)).any())
 
 
 def _is_date(present: Any) -> bool:

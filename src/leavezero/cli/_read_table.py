@@ -130,6 +130,8 @@ def open_table(path: Path, options: ReadOptions) -> TableFile:
             f"The name of {str(path)!r} must end in {', '.join(FORMATS)}; text may also be "
             f"compressed ({', '.join(COMPRESSIONS)}). Rename or convert the file."
         )
+    if table and suffix not in _SQLITE:
+        raise TableError(f"Only SQLite files have tables; use {name!r} without '::{table}'.")
     if last in COMPRESSIONS or last == ".xlsx":
         _check_expansion(path, last)
     file = _open(path, suffix, options, table or None)
@@ -296,7 +298,10 @@ def _open(path: Path, suffix: str, options: ReadOptions, table: str | None) -> T
         raise TableError(
             f"Excel files require openpyxl: pip install openpyxl; or save {path} as CSV."
         ) from error
-    except (ValueError, KeyError, OSError, sqlite3.Error) as error:  # ArrowInvalid: a ValueError
+    except (  # ArrowInvalid: a ValueError
+        *(ValueError, KeyError, OSError, EOFError, sqlite3.Error),
+        *(zipfile.BadZipFile, zlib.error, lzma.LZMAError),
+    ) as error:
         raise TableError(f"{path} cannot be read as {kind}: {error}") from error
     frame.columns = frame.columns.map(str)
     return TableFile(path, kind, list(frame.columns), options, frame)
@@ -328,7 +333,10 @@ def _text_errors(path: Path, options: ReadOptions) -> Iterator[None]:
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)  # rows that are too long
             yield
-    except (ValueError, LookupError, OSError, EOFError, pd.errors.ParserWarning) as error:
+    except (
+        *(ValueError, LookupError, OSError, EOFError, pd.errors.ParserWarning),
+        *(zipfile.BadZipFile, zlib.error, lzma.LZMAError),
+    ) as error:
         raise TableError(
             f"{path} cannot be read as a text table with column names in its first row "
             f"(encoding {options.encoding}): {' '.join(str(error).split()).rstrip('.')}. Fix the "

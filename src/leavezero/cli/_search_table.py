@@ -46,6 +46,8 @@ AUGMENTERS: dict[str, Callable[[], Any]] = {
 }
 _REPORT_SECONDS = 10  # of the time budget, for the start of workers, checks and the report
 _ORDERED_FINALISTS = 12  # no candidate of a sorted table has a leave-one-out score
+_OUT_OF_TIME = "within time_budget"  # in the error of such a candidate
+_OWNER = f" of {CandidateSearchLZO.__name__}"
 TIME_ADVICE = "Use a longer --time-budget, or fast models in --models."
 
 
@@ -77,23 +79,30 @@ def fit_search(
     search: Any, X: Any, y: AnyArray, options: TableOptions, groups: AnyArray | None = None
 ) -> None:
     """Fit a search; errors that the user can correct become TableError."""
+    params = {} if groups is None else {"groups": groups}
     try:
-        search.fit(X, y, **({} if groups is None else {"groups": groups}))
-    except TimeBudgetError as error:
-        raise TableError(f"No candidate has a score. {TIME_ADVICE}") from error
+        try:
+            search.fit(X, y, **params)
+        except TimeBudgetError:  # the baseline takes no time
+            baseline = {BASELINE: search.candidates[BASELINE]}
+            search.set_params(candidates=baseline, time_budget=None, checkpoint=None)
+            search.fit(X, y, **params)
     except AllCandidatesFailedError as error:
         raise TableError(f"No candidate has a score. {_reason(str(error))}") from error
     except (ValueError, OSError) as error:  # unsuitable augmenter, checkpoint or folder
         raise TableError(str(error)) from error
+    errors = [text for text in search.failures_.values() if _OUT_OF_TIME not in text]
+    if only_baseline(search) and errors:
+        raise TableError(f"Only the baseline has a score. {_reason(errors[0])}")
+
+
+def only_baseline(search: Any) -> bool:
+    """Return whether no other candidate has a score."""
     scores = zip(search.cv_results_["params"], search.cv_results_["mean_test_score"], strict=True)
-    if {params["candidate"] for params, score in scores if np.isfinite(score)} == {BASELINE}:
-        errors = [_reason(text) for text in search.failures_.values()]
-        raise TableError(f"Only the baseline has a score. {''.join(errors[:1])}")
+    return {params["candidate"] for params, score in scores if np.isfinite(score)} == {BASELINE}
 
 
 def _reason(error: str) -> str:
-    if "within time_budget" in error:
-        return TIME_ADVICE
     return f"First error: {error.strip().splitlines()[-1]}"
 
 
@@ -168,7 +177,9 @@ def recorded_warnings(verbose: bool = False) -> Iterator[list[str]]:
     for message in (warning.message for warning in caught):
         if isinstance(message, CandidateFailedWarning | SmallClassWarning):
             head, _, traceback = str(message).partition("\n")
-            head = head.partition(' Set error_score="raise"')[0]
+            if _OUT_OF_TIME in head:
+                continue  # the summary counts these candidates
+            head = head.partition(' Set error_score="raise"')[0].replace(_OWNER, "")
             last = [f"First error: {line}" for line in traceback.splitlines()[-1:]]
             notices.append(" ".join([head, *last]))
     n_early = sum(issubclass(warning.category, ConvergenceWarning) for warning in caught)

@@ -24,8 +24,10 @@ from leavezero.cli._output import (
 from leavezero.cli._prepare_table import PreparedTable, TableOptions, prepare_table
 from leavezero.cli._saved_model import TableModel, current_versions, save_model
 from leavezero.cli._search_table import (
+    TIME_ADVICE,
     fit_search,
     make_search,
+    only_baseline,
     recorded_warnings,
     search_progress,
 )
@@ -69,6 +71,11 @@ def run_select(options: TableOptions) -> None:
         "seconds": time.perf_counter() - options.started,
         "diagnostics": diagnostics.to_dict(),
     }
+    if only_baseline(search) and not interrupted:
+        notices.append(
+            "The time budget allowed no model but the baseline, which predicts without the "
+            f"columns. {TIME_ADVICE}"
+        )
     model = _save_model(prepared, options, search, notices)
     run = _write(prepared, options, search, run, notices)
     report = out / "report.html"

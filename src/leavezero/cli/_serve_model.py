@@ -67,7 +67,11 @@ def make_app(model: TableModel) -> Any:
         with TemporaryDirectory() as directory:
             table, out = Path(directory) / "table.csv", Path(directory) / "predictions.csv"
             request.files["table"].save(table)
-            predict_table(model, table, ReadOptions(), out, proba=bool(model.classes), quiet=True)
+            try:
+                reading = ReadOptions()
+                predict_table(model, table, reading, out, proba=bool(model.classes), quiet=True)
+            except TableError as error:  # the browser knows no path on this machine
+                raise TableError(str(error).replace(str(table), "the file")) from error
             content = out.read_bytes()
         headers = {"Content-Disposition": "attachment; filename=predictions.csv"}
         return Response(content, mimetype="text/csv", headers=headers)

@@ -295,7 +295,10 @@ def check_exchangeable(inputs: CheckInputs) -> Check:
         return Check("LZ11", "warning", message, None, RESPECT_ORDER)
     duplicates = _share_of_duplicates(inputs)
     if duplicates > MAX_DUPLICATES:
-        message = f"{duplicates:.0%} of the rows are duplicates, so all scores are optimistic."
+        message = (
+            f"{duplicates:.0%} of the rows have a duplicate. If these are copies instead of "
+            "separate observations, all scores are optimistic."
+        )
         advice = "Drop the duplicates, or pass groups that keep them together."
         return Check("LZ11", "warning", message, duplicates, advice)
     if inputs.grouped:

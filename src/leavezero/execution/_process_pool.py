@@ -81,7 +81,8 @@ def run_in_processes(
             pool.start_missing()  # first, since they remove the data if this process is killed
         pool.share((function, shared, get_config(), list(warnings.filters)))
         while pool.unfinished and not limits.all_spent():
-            if limits.spent() and len(pool.unfinished) < len(queue):
+            # with one result there is nothing to compare
+            if limits.spent() and len(pool.unfinished) + min(2, len(queue)) <= len(queue):
                 break
             pool.assign()
             yield from pool.collect()

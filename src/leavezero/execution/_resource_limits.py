@@ -47,7 +47,7 @@ class Limits:
     # Bytes per task, above what its process used before its first task. Mapped files and processes
     # that a task starts do not count.
     memory_limit: int | None = None
-    share: float = 1.0  # of the time budget that may be used, once a task has finished
+    share: float = 1.0  # of the time budget that may be used, once two tasks have finished
     clock: Clock = field(default_factory=Clock, repr=False, compare=False)
     pool: Any = field(default=None, repr=False, compare=False)  # see `reused_workers`
 

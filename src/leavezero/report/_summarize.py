@@ -195,6 +195,8 @@ def _sentences(selection: Mapping[str, Any]) -> list[str]:
     if margin is not None:
         low, high = selection["margin_low"], selection["margin_high"]
         known = low is not None and high is not None
+        # it leaves out the uncertainty of the correction: with ties it may not exclude 0
+        known = known and not (n_tied and low > 0)
         interval = f" (95 % interval {format_score(low)} to {format_score(high)})" if known else ""
         best = f"The best score is {format_score(margin)}"
         sentences.append(f"{best} above the second best{interval}.")
