@@ -2,8 +2,6 @@
 
 import io
 import json
-import subprocess
-import sys
 import zipfile
 from functools import partialmethod
 
@@ -158,19 +156,6 @@ def test_a_model_of_another_version_or_source_is_not_used_silently(model, tmp_pa
     assert "add --trusted elsewhere." in foreign.stderr
     path.write_bytes(model.read_bytes()[:-100])
     assert predict(path, new).exit_code == 2
-
-
-def test_prediction_imports_only_what_it_uses(model, tmp_path):
-    """Start-up takes seconds with matplotlib and all packages of scikit-learn."""
-    table(12).to_csv(tmp_path / "new.csv", index=False)
-    code = (
-        "import sys; from leavezero.cli._commands import app; app(sys.argv[1:4], "
-        "standalone_mode=False); import skrub._reporting._plotting as plots; "
-        "print(sys.modules.keys() & {'matplotlib', 'sklearn.tests'}, plots.plt.plot)"
-    )
-    words = [sys.executable, "-c", code, "predict", model, tmp_path / "new.csv"]
-    run = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path, check=True)
-    assert "set() <function plot" in run.stdout  # a plot imports matplotlib later
 
 
 def test_a_model_that_opens_cells_as_files_is_refused(tmp_path):

@@ -17,10 +17,8 @@ from typing import Any, get_args
 import numpy as np
 import pandas as pd
 from sklearn.exceptions import InconsistentVersionWarning
-from sklearn.utils import all_estimators
 
 from leavezero._version import __version__
-from leavezero.cli._light_imports import import_skops, import_skrub
 from leavezero.cli._output import (
     TableError,
     counted,
@@ -154,11 +152,6 @@ def trusted_types() -> set[str]:
     return {line for line in text.splitlines() if not line.startswith("#")}
 
 
-def _sklearn_types() -> set[str]:
-    """Return the estimators of scikit-learn, which are safe; to find them takes a second."""
-    return {f"{one.__module__}.{one.__name__}" for _, one in all_estimators()}
-
-
 def current_versions() -> dict[str, str]:
     """Return the versions in use."""
     packages = ("scikit-learn", "skrub", "numpy", "pandas")
@@ -168,33 +161,28 @@ def current_versions() -> dict[str, str]:
 
 def save_model(model: TableModel, path: Path) -> list[str]:
     """Write a model for ``skops.io.load``; return the types that must be trusted by name."""
-    io = import_skops()
+    from skops import io
+
     about = {name: getattr(model, name) for name in _ABOUT} | {"format": FORMAT}
     with part_file(path) as part:
         # level 1: a large forest is saved in a third of the time, and is a fifth larger
         io.dump(model.pipeline, part, compression=zipfile.ZIP_DEFLATED, compresslevel=1)
         with zipfile.ZipFile(part, "a") as archive:
             archive.writestr(_MEMBER, json.dumps(about, indent=1))
-    found = [name for name in io.get_untrusted_types(file=path) if name not in trusted_types()]
-    return [name for name in found if name not in _sklearn_types()] if found else []
+    return [name for name in io.get_untrusted_types(file=path) if name not in trusted_types()]
 
 
 def load_model(path: Path, trusted: Collection[str] = ()) -> TableModel:
     """Read a model from a file if all types in it are known or trusted by name."""
-    io, about = import_skops(), _read_about(path)
-    import_skrub()
+    from skops import io
     from skops.io.exceptions import UntrustedTypesFoundException
 
-    known = trusted_types() | set(trusted)
+    about, known = _read_about(path), trusted_types() | set(trusted)
     try:
         with warnings.catch_warnings():
             # version_notice reports this
             warnings.simplefilter("ignore", InconsistentVersionWarning)
-            try:
-                pipeline = io.load(path, trusted=sorted(known))
-            except UntrustedTypesFoundException:
-                known |= _sklearn_types()
-                pipeline = io.load(path, trusted=sorted(known))
+            pipeline = io.load(path, trusted=sorted(known))
         for name, value in pipeline.get_params().items():
             if name.rpartition("__")[2] == "input" and value != "content":
                 raise ValueError(f"{name}={value!r} would open the cells of a table as files")
