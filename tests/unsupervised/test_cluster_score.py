@@ -140,7 +140,7 @@ def test_columns_and_distances_are_not_rows():
 @pytest.mark.parametrize(
     ("clusterer", "grid"),
     [
-        (HDBSCAN(copy=True), {"min_cluster_size": [8, 30, 60]}),
+        (HDBSCAN(copy=True), {"min_cluster_size": [4, 15, 60]}),
         (AgglomerativeClustering(linkage="single"), {"n_clusters": [1, 2, 3]}),
     ],
     ids=["HDBSCAN", "single linkage"],
