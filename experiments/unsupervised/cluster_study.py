@@ -293,10 +293,15 @@ def _report_shapes(records: Mapping[str, Record], n_draws: int) -> MarkdownTable
             rows[f"{design.removeprefix('shapes: ')}, {name}"] = [
                 mean_and_error(column) for column in np.array(values).T
             ]
+    shapes = [record for design, record in records.items() if ": noise" not in design]
+    for name in CLUSTERERS:
+        means = np.array([np.mean(record[name], axis=0) for record in shapes])
+        if len(means) > 1:
+            rows[f"all with clusters, {name}"] = [mean_and_error(column) for column in means.T]
     note = (
         f"{n_draws} draws of 200 to 360 rows; mean adjusted Rand index with its standard "
-        "error, for noise the share of draws with at most one cluster. The silhouette is that of "
-        "the rows that are not labeled as noise. Data marked as new were not looked at before."
+        "error over draws, or over designs; for noise the share of draws with at most one "
+        "cluster. The silhouette is that of the rows that are not labeled as noise. Data marked as new were not looked at before."
     )
     columns = ["GridSearchLZO", "silhouette", "best candidate"]
     return MarkdownTable("Clusters of any shape", make_frame("data", columns, rows), (note,))
@@ -347,13 +352,15 @@ def _report(records: Mapping[str, Record], n_draws: int) -> list[MarkdownTable]:
             errors = 1.96 * values.std(axis=0, ddof=1) / np.sqrt(len(values))
             cells = zip(values.mean(axis=0), errors, strict=True)
             rows[name] = [f"{share:.0%} ± {error:.0%}" for share, error in cells]
+    draws = {len(records[design]["found"][method]) for design in shares for method in CHOICES}
+    counts = " or ".join(map(str, sorted(draws)))
     seconds = [
         np.mean([records[design]["seconds"][method] for design in shares] or [np.nan])
         for method in CHOICES
     ]
     rows["CPU seconds per data set"] = [f"{value:.2f}" for value in seconds]
     note = (
-        f"{n_draws} draws; up to 1,000 rows, "
+        f"{counts} draws, by design; up to 1,000 rows, "
         "k-means with 1 to 10 clusters, or a Gaussian mixture with as many components. In brackets "
         "the median number that was selected. Intervals of 95 % are over designs; the share of one "
         f"design has a standard error of at most {50 / np.sqrt(n_draws):.0f} points with {n_draws} "
