@@ -301,7 +301,8 @@ def _report_shapes(records: Mapping[str, Record], n_draws: int) -> MarkdownTable
     note = (
         f"{n_draws} draws of 200 to 360 rows; mean adjusted Rand index with its standard "
         "error over draws, or over designs; for noise the share of draws with at most one "
-        "cluster. The silhouette is that of the rows that are not labeled as noise. Data marked as new were not looked at before."
+        "cluster. The silhouette is that of the rows that are not labeled as noise. Data "
+        "marked as new were not looked at before."
     )
     columns = ["GridSearchLZO", "silhouette", "best candidate"]
     return MarkdownTable("Clusters of any shape", make_frame("data", columns, rows), (note,))
