@@ -89,4 +89,4 @@ def _report(records: Mapping[str, Record], n_draws: int) -> list[MarkdownTable]:
     return [MarkdownTable("Cumulative loss on streams", make_frame("stream", names, rows), (note,))]
 
 
-STREAMS = Study(list(N_DRIFTS), _run, _report, 5)
+STREAMS = Study(list(N_DRIFTS), _run, _report, 10)

@@ -75,3 +75,9 @@ def test_bad_input(digits):
     clear = GridSearchLZO(SVC(), {"gamma": [0.1, 1e4]}, random_state=0).fit(X, y)
     with pytest.raises(ValueError, match="at least 2 statistically tied candidates, got 1"):
         active_query(copy.copy(clear), X)
+
+
+def test_labels_of_queries_are_known():
+    query = ActiveQuery((4, 7), np.array([[0, 0, 0, 0], [0, 1, 1, 0]]))
+    with pytest.raises(ValueError, match="add_labels requires known labels, got None or NaN"):
+        query.add_labels([0], [np.nan])

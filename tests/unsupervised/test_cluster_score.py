@@ -11,6 +11,7 @@ from sklearn.cluster import (
     SpectralClustering,
 )
 from sklearn.datasets import make_blobs, make_circles, make_moons
+from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -134,3 +135,24 @@ def test_columns_and_distances_are_not_rows():
     assert not ClusterScore().handles(FeatureAgglomeration())
     assert not ClusterScore().handles(DBSCAN(metric="precomputed"))
     assert not ClusterScore().handles(SpectralClustering(affinity="precomputed"))
+
+
+@pytest.mark.parametrize(
+    ("clusterer", "grid"),
+    [
+        (HDBSCAN(copy=True), {"min_cluster_size": [4, 15, 60]}),
+        (AgglomerativeClustering(linkage="single"), {"n_clusters": [1, 2, 3]}),
+    ],
+    ids=["HDBSCAN", "single linkage"],
+)
+def test_rings_of_few_rows(clusterer, grid):
+    """The gap between two rings is hardly wider than the distance of a row to its neighbors."""
+    rows, ring = make_circles(200, noise=0.05, factor=0.5, random_state=0)
+    search = GridSearchLZO(clusterer, grid).fit(rows)
+    assert adjusted_rand_score(ring, search.best_estimator_.labels_) == 1
+
+
+def test_no_clusters_of_any_shape_in_skewed_rows():
+    rows = np.random.default_rng(2).exponential(size=(200, 2))
+    search = GridSearchLZO(HDBSCAN(copy=True), {"min_cluster_size": [4, 8, 15, 30, 60]}).fit(rows)
+    assert len(set(search.best_estimator_.labels_) - {-1}) < 2

@@ -6,17 +6,23 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.cluster import DBSCAN, KMeans
-from sklearn.decomposition import PCA, TruncatedSVD
+from sklearn.decomposition import PCA, FactorAnalysis, TruncatedSVD
+from sklearn.ensemble import IsolationForest
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import silhouette_score
 from sklearn.mixture import GaussianMixture
-from sklearn.model_selection import KFold
+from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.neighbors import KernelDensity
 from sklearn.neighbors.tests import test_kde
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import OneClassSVM
 
 from leavezero import CandidateSearchLZO, GridSearchLZO, HalvingGridSearchLZO
 from leavezero.exceptions import AllCandidatesFailedError
-from leavezero.unsupervised import ClusterScore, UnsupervisedScore, find_score
+from leavezero.unsupervised import ClusterScore, OutlierScore, UnsupervisedScore, find_score
 
 X = np.random.default_rng(0).normal(size=(60, 3))
 GRID = {"n_components": [1, 2, 3]}
@@ -100,8 +106,10 @@ def test_halving_report_and_checkpoint(tmp_path):
         (X[:15], None, {}, "requires at least 20 samples for the depth of the valleys"),
         (np.ones((40, 2)), None, {}, "requires rows that differ .* got 40 equal rows"),
         (X, X[:, 0], {"scoring": ClusterScore()}, r"requires y=None, got a y"),
+        (X[:, 0], None, {}, "Expected 2D array, got 1D array instead"),
+        (np.where(X > 2, np.nan, X), None, {}, "Input X contains NaN"),
     ],
-    ids=["few rows", "constant", "target"],
+    ids=["few rows", "constant", "target", "one dimension", "missing values"],
 )
 def test_bad_input(data, y, options, message):
     with pytest.raises(ValueError, match=message):
@@ -128,6 +136,42 @@ def test_scores_of_other_types():
         search.fit(X)
 
 
+@pytest.mark.parametrize(
+    ("search", "data", "message"),
+    [
+        (
+            GridSearchLZO(KernelDensity(kernel="tophat"), {"bandwidth": [1e-6, 1e-5]}),
+            X,
+            "No candidate of GridSearchLZO has a finite leave-one-out log-likelihood. Some row has "
+            "a density of zero without itself: use larger bandwidths, or a Gaussian kernel.",
+        ),
+        (
+            GridSearchLZO(
+                IsolationForest(n_estimators=5), {"max_samples": [0.5]}, scoring=OutlierScore()
+            ),
+            np.where(X > 2, np.nan, X),
+            "(?s)No candidate .* has a finite excess mass.*requires X without missing values",
+        ),
+        (
+            GridSearchLZO(KMeans(), {"n_clusters": [70, 80]}),
+            X,
+            "(?s)All 2 candidates .* failed.*n_samples=60 should be >= n_clusters=70",
+        ),
+    ],
+    ids=["zero density", "missing values", "more clusters than rows"],
+)
+def test_no_finite_score(search, data, message):
+    with pytest.raises(AllCandidatesFailedError, match=message):
+        search.fit(data)
+
+
+def test_more_clusters_than_distinct_rows():
+    rows = np.repeat([[0.0, 0.0], [1.0, 1.0]], 20, axis=0)
+    search = GridSearchLZO(KMeans(random_state=0), {"n_clusters": [1, 2, 3, 5]})
+    with pytest.warns(ConvergenceWarning, match="Number of distinct clusters"):
+        assert search.fit(rows).best_params_ == {"n_clusters": 2}
+
+
 class Fails(UnsupervisedScore):
     """A score that cannot be computed."""
 
@@ -152,3 +196,73 @@ def test_kernel_densities_in_the_tests_of_scikit_learn(monkeypatch):
     """A search over pipelines without y and without predict."""
     monkeypatch.setattr(test_kde, "GridSearchCV", GridSearchLZO)
     test_kde.test_kde_pipeline_gridsearch()
+
+
+class Center(BaseEstimator):
+    """An estimator whose methods have no y."""
+
+    def __init__(self, shift=0.0):
+        self.shift = shift
+
+    def fit(self, X):
+        self.center_ = X.mean(axis=0) + self.shift
+        return self
+
+    def score(self, X):
+        return -float(((X - self.center_) ** 2).mean())
+
+
+class Centering(TransformerMixin, Center):
+    """A transformer with a score."""
+
+    def fit(self, X, y=None):
+        return super().fit(X)
+
+    def score(self, X, y=None):
+        return super().score(X)
+
+    def transform(self, X):
+        return X - self.center_
+
+
+def silhouette(model, X):
+    return silhouette_score(X, model.predict(X))
+
+
+def two_scores(model, X):
+    return {"silhouette": silhouette(model, X), "inertia": -model.inertia_}
+
+
+SHIFTS = {"shift": [1.0, 0.0]}
+CLUSTERS = {"n_clusters": [2, 3, 4]}
+
+
+@pytest.mark.parametrize(
+    ("estimator", "grid", "options"),
+    [
+        (Center(), SHIFTS, {}),
+        (Centering(), SHIFTS, {}),
+        (make_pipeline(StandardScaler(), Centering()), {"centering__shift": [1.0, 0.0]}, {}),
+        (FactorAnalysis(), GRID, {}),
+        (KMeans(random_state=0), CLUSTERS, {"scoring": silhouette}),
+        (KMeans(random_state=0), CLUSTERS, {"scoring": two_scores, "refit": "inertia"}),
+        (
+            KMeans(random_state=0),
+            CLUSTERS,
+            {"scoring": {"a": silhouette, "b": silhouette}, "refit": "b"},
+        ),
+        (Center(), SHIFTS, {"refit": lambda table: int(np.argmin(table["mean_test_score"]))}),
+        (Center(), SHIFTS, {"return_train_score": True}),
+    ],
+)
+def test_scores_without_target_as_in_grid_search_cv(estimator, grid, options):
+    """Same scores of folds, same choice, same best model, for methods with and without y."""
+    expected = GridSearchCV(estimator, grid, cv=KFold(3), **options).fit(X)
+    found = GridSearchLZO(estimator, grid, cv=KFold(3), **options).fit(X)
+    assert found.best_params_ == expected.best_params_
+    assert found.multimetric_ == expected.multimetric_
+    for name, column in expected.cv_results_.items():
+        if name.startswith(("mean_test", "mean_train", "split", "rank")):
+            np.testing.assert_allclose(found.cv_results_[name], column, err_msg=name)
+    for method in ("predict", "transform", "score_samples"):
+        assert hasattr(found, method) == hasattr(expected, method)

@@ -12,6 +12,7 @@ from sklearn.base import is_classifier
 from leavezero._tables import count_rows
 from leavezero._typing import AnyArray, Floats, Ints, Table
 from leavezero.evaluation import fit_candidate, predict_in_blocks
+from leavezero.search._messages import check_tables
 
 PRIOR = 8.0  # labels that the consensus of the candidates is worth
 PROBABLE = 0.05  # of the highest probability to be the best: candidates with less are ignored
@@ -72,6 +73,8 @@ class ActiveQuery:
             raise ValueError(
                 f"add_labels requires rows of the pool, 0 to {n_rows - 1}, got {rows}."
             )
+        if any(label is None or label != label for label in labels):
+            raise ValueError("add_labels requires known labels, got None or NaN.")
         added = {int(row): label for row, label in zip(rows, labels, strict=True)}
         return replace(self, labels={**self.labels, **added})
 
@@ -160,6 +163,7 @@ def active_query(search: Any, X_pool: Table, *, max_candidates: int = 10) -> Act
             "active_query requires at least 2 statistically tied candidates, got 1: no label is "
             "needed to select it."
         )
+    check_tables(X_pool, None, "active_query")
     if count_rows(X_pool) == 0:
         raise ValueError("active_query requires a pool of at least 1 row, got 0.")
     models = [fit_candidate(state.run, one) for one in candidates]

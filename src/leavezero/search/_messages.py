@@ -535,10 +535,17 @@ def _raise_if_all_failed(
         )
     has_metric = any(run.main_metric in (*r.scores, *r.scoring_errors) for r in able)
     if has_metric and not any(np.isfinite(result.main_score) for result in able):
-        hint = (
-            " If the estimator cannot predict rows outside the range of the training data, use "
-            "augmenter=LabelInvariantMixup(). First error:\n"
-        )
+        if run.unsupervised is not None:
+            reason = f"First error:\n{unscored[0]}" if unscored else run.unsupervised.not_finite
+            raise AllCandidatesFailedError(
+                f"No candidate of {owner} has a finite {run.unsupervised.name}. {reason}"
+            )
+        hint = " First error:\n"
+        if run.use_validation_set:
+            hint = (
+                " If the estimator cannot predict rows outside the range of the training data, use "
+                f"augmenter=LabelInvariantMixup().{hint}"
+            )
         raise AllCandidatesFailedError(
             f"All scores of {owner} are NaN. Check the scorer, or the estimator's score method."
             f"{hint + unscored[0] if unscored else ''}"

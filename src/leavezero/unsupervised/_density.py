@@ -55,6 +55,10 @@ class DensityScore(UnsupervisedScore):
 
     name: ClassVar[str] = "leave-one-out log-likelihood"
     per_row: ClassVar[bool] = True
+    not_finite: ClassVar[str] = (
+        "Some row has a density of zero without itself: use larger bandwidths, or a Gaussian "
+        "kernel."
+    )
 
     def handles(self, estimator: Any) -> bool:
         """Return True for kernel densities, by a norm, and for Gaussian mixtures."""

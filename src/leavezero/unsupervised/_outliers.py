@@ -68,6 +68,8 @@ class OutlierScore(UnsupervisedScore):
 
     def score(self, model: Any, X: Floats, rng: np.random.Generator) -> Floats:
         """Return the pseudo-values of the mean excess mass."""
+        if not np.isfinite(X).all():  # IsolationForest accepts missing values
+            raise ValueError("The excess mass requires X without missing values. Impute them.")
         uniform = rng.uniform(X.min(axis=0), X.max(axis=0), size=(N_UNIFORM, X.shape[1]))
         own, volume = _left_out_scores(model, X), model.score_samples(uniform)
         return jackknife(lambda rows: _excess_mass(own[rows], volume), len(X), rng)

@@ -43,6 +43,7 @@ class UnsupervisedScore(ABC):
     per_row: ClassVar[bool] = False
     n_values: ClassVar[int] = 1
     min_rows: ClassVar[int] = 3
+    not_finite: ClassVar[str] = "Check the rows and the parameters of the estimator."
 
     @abstractmethod
     def handles(self, estimator: Any) -> bool:
