@@ -101,8 +101,7 @@ def page(found, repeats, load):
         f"fitted or scored. The load average was {load:.1f} before the first run. On a busy "
         "machine wall times favor the process pool, whose workers Linux schedules as sessions of "
         "their own; use the CPU time there. joblib's workers were started before and are used "
-        "again; those of the pool start with each search and import the packages, which is nearly "
-        "all of the difference and does not grow with the number of fits.",
+        "again; those of the pool start with each search and import the packages.",
         "",
         "| method | CPU, s | wall, s | no fit | CPU / joblib | wall / joblib |",
         "|---|---|---|---|---|---|",
