@@ -386,7 +386,8 @@ def _describe_data(search: Any) -> dict[str, Any]:
 
 
 def _describe_fits(search: Any) -> dict[str, Any]:
-    n_scored = int(np.isfinite(search.cv_results_["mean_test_score"]).sum())
+    scores = search.cv_results_[f"mean_test_{metric_column(search)}"]
+    n_scored = int(np.isfinite(scores).sum())
     n_cv_fits = N_FOLDS * n_scored + 1
     counts = ", ".join(f"{purpose}: {n}" for purpose, n in search.fit_counts_.items() if n)
     return {
