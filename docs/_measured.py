@@ -145,22 +145,6 @@ def clear_differences():
     return across_studies(kinds, cells, STUDIES)
 
 
-def comparisons(mean="mean", start=""):
-    """Return a sentence: for which studies the difference of a mean regret to CV is clear."""
-    cells = [
-        (f"against {fold} ({name})", study(*STUDIES[name])[1][mean][f"minus {fold}"])
-        for name in STUDIES
-        for fold in METHODS[1:]
-    ]
-    clear = [f"{cell} {against}" for against, cell in cells if sign(cell)]
-    text = (
-        f"{start}in {len(cells) - len(clear)} of {len(cells)} comparisons with 5-fold and 10-fold "
-        "cross-validation, the 90 % interval of the difference in regret contains zero"
-    )
-    exceptions = f"; otherwise it is {'; '.join(clear)}" if clear else ""
-    return textwrap.fill(f"{text[0].upper()}{text[1:]}{exceptions}.", 120) + "\n"
-
-
 def equal_cost():
     """Return the regret of rules that make different fits on folds, on the tuning sets."""
     tried = read_table("rules/tried.md")
@@ -172,21 +156,19 @@ def equal_cost():
 
 
 def bias():
-    """Return the mean of best_score_ minus test score."""
-    return across_studies(METHODS, lambda *tables: [tables[2]["mean"][one] for one in METHODS])
+    """Return the mean of best_score_ minus test score, and the coverage of the interval."""
+    rows = [
+        [name, *(study(*STUDIES[name])[2]["mean"][one] for one in METHODS), coverage_of(name)]
+        for name in MAIN_STUDIES
+    ]
+    return markdown(["study", *METHODS, "interval of the default contains it"], rows)
 
 
-def coverage_cells(label):
-    """Return how often the interval for new rows contains the test score, and its mean width."""
+def coverage_of(label):
+    """Return how often the default's interval for new rows contains the test score."""
     name, metric = STUDIES[label]
-    found = read_table(f"regret/{name}.md", f"{metric}: 95 % intervals for new rows")["mean"]
-    return [found["intervals that contain the test score"], found["mean width, points"]]
-
-
-def coverage():
-    """Return the coverage of the interval for new rows in the main studies."""
-    head = ["study", "intervals that contain the test score", "mean width, points"]
-    return markdown(head, [[label, *coverage_cells(label)] for label in MAIN_STUDIES])
+    found = read_table(f"regret/{name}.md", f"{metric}: 95 % intervals for new rows")
+    return found["mean"]["intervals that contain the test score"] if found else "-"
 
 
 def other_folds():
@@ -236,12 +218,12 @@ def cost():
 
 def time():
     """Return the searches that take long, and those for which successive halving is faster."""
-    columns = ["GridSearchLZO", "5-fold CV", "10-fold CV", "halving, 5 folds"]
+    columns = ["GridSearchLZO", "5-fold CV", "10-fold CV"]
     rows = read_table("speed/speed.md", "current").items()
     table = markdown(
         ["search", *columns], [[key, *(row[one] for one in columns)] for key, row in rows]
     )
-    faster = [key for key, row in rows if float(row[columns[-1]]) < float(row[columns[0]])]
+    faster = [key for key, row in rows if float(row["halving, 5 folds"]) < float(row[columns[0]])]
     text = f"Successive halving is faster for {' and '.join(faster) or 'none of these'}."
     return f"{table}\n{textwrap.fill(text, 120)}\n"
 
@@ -266,22 +248,20 @@ def covered():
     )
     text = (
         "It contained the test score, which varies too, in "
-        f"{coverage_cells(MAIN_STUDIES[0])[0]} of the searches of the [study of regret]"
+        f"{coverage_of(MAIN_STUDIES[0])} of the searches of the [study of regret]"
         f"(results.md#can-the-score-be-believed) by accuracy with 300 rows, and in {n_covered} of "
         f"{n_searches} [others](results.md#searches-as-users-write-them) "
         f"({n_covered / n_searches:.0%}): read it as a lower limit of the uncertainty."
     )
-    return textwrap.fill(text, 120) + "\n"
+    return textwrap.fill(text, 120, break_on_hyphens=False) + "\n"
 
 
 TABLES = {
     "readme": readme,
     "regret": regret,
-    "without-neural-networks": lambda: comparisons(MEANS[1], "without them, "),
     "clear-differences": clear_differences,
     "equal-cost": equal_cost,
     "bias": bias,
-    "coverage": coverage,
     "other-folds": other_folds,
     "ablation": ablation,
     "cost": cost,
