@@ -161,7 +161,7 @@ def bias():
         [name, *(study(*STUDIES[name])[2]["mean"][one] for one in METHODS), coverage_of(name)]
         for name in MAIN_STUDIES
     ]
-    return markdown(["study", *METHODS, "interval of the default contains it"], rows)
+    return markdown(["study", *METHODS, "coverage of the default"], rows)
 
 
 def coverage_of(label):
