@@ -330,3 +330,11 @@ def test_candidates_share_work_within_a_fold():
     assert fitted == [100, 100, 100, 150]
     theirs = GridSearchCV(model, grid, cv=FOLDS, return_train_score=True).fit(X, y)
     assert_same_scores(ours, theirs)
+
+
+def test_a_fold_without_test_rows_is_an_error():
+    X, y = load_iris(return_X_y=True)
+    folds = [(np.arange(100), np.arange(100, 150)), (np.arange(150), np.array([], dtype=int))]
+    search = GridSearchLZO(KNeighborsClassifier(), {"n_neighbors": [1, 2]}, cv=folds)
+    with pytest.raises(ValueError, match="cv of GridSearchLZO must leave training and test rows"):
+        search.fit(X, y)

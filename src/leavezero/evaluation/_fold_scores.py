@@ -92,6 +92,11 @@ def make_folds(
             "No fits were performed. Was the CV iterator empty? Were there no candidates? cv of "
             f"{owner} must yield at least one fold, got {cv!r}."
         )
+    if not all(len(train) and len(test) for train, test in folds):
+        raise ValueError(
+            f"cv of {owner} must leave training and test rows in each fold, got {cv!r}. With "
+            "groups there are at most as many folds as groups."
+        )
     n_expected = splitter.get_n_splits(features, y[rows], row_groups)
     if n_expected != len(folds):
         raise ValueError(
