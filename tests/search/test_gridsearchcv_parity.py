@@ -433,6 +433,7 @@ def test_mean_is_over_replicates(data, grid_search):
         assert search.cv_results_["mean_test_score"][row] == pytest.approx(np.mean(scores))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loo", ["auto", False])
 @pytest.mark.parametrize("scoring", ["accuracy", "roc_auc"])
 def test_standard_deviation_is_that_of_folds(scoring, loo):
