@@ -217,9 +217,8 @@ def for_developers():
 
 
 def n_words(page):
-    """Return the number of words, code included; hidden indexes and rules of tables are none."""
-    text = re.sub(r"```\{toctree\}\n:hidden:.*?```", "", page.read_text(), flags=re.DOTALL)
-    return sum(bool(re.search(r"\w", word)) for word in text.split())
+    """Return the number of words, code included; bars and rules of tables are no words."""
+    return sum(bool(re.search(r"\w", word)) for word in page.read_text().split())
 
 
 def test_documents_are_short():
