@@ -20,6 +20,7 @@ PACKAGES = [
     "leavezero.search",
     "leavezero.semi_supervised",
     "leavezero.testing",
+    "leavezero.unsupervised",
 ]
 OPTIONAL = [
     *("distributed", "jinja2", "lightgbm", "matplotlib", "optuna", "pandas", "polars", "pyarrow"),
