@@ -112,6 +112,10 @@ def test_import_requires_no_optional_package():
     run(f"import sys; sys.modules.update(dict.fromkeys({OPTIONAL!r})); from leavezero import *")
 
 
+def test_packages_are_imported_at_first_use():
+    assert run(f"import leavezero; print({', '.join(PACKAGES)})").count("<module") == len(PACKAGES)
+
+
 def test_public_names_are_imported_at_first_use():
     """So that the help page of the command line needs no scikit-learn."""
     loaded = "print(*{'sklearn', 'pandas', 'leavezero.search'} & set(sys.modules))"
