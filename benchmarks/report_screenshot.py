@@ -18,7 +18,7 @@ from leavezero.cli._prepare_table import TableOptions
 from leavezero.cli._select_command import run_select
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-WIDTH, HEIGHT = 1200, 800
+WIDTH, HEIGHT = 1200, 788
 MODELS = ("linear", "svm", "knn", "bayes", "tree")
 
 

@@ -8,8 +8,11 @@ import runpy
 from pathlib import Path
 
 import pytest
+from sklearn.datasets import load_wine
+from typer.testing import CliRunner
 
-from leavezero import GridSearchLZO
+from leavezero import CandidateSearchLZO, GridSearchLZO
+from leavezero.cli._commands import app
 from leavezero.diagnostics import Check
 from leavezero.diagnostics._diagnostic_report import TITLES
 
@@ -92,6 +95,22 @@ def test_code_with_further_libraries_runs():
 def test_code_with_clusters_runs(monkeypatch):
     monkeypatch.setenv("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")  # as the page advises
     run_with_libraries(DOCS / "long-searches.md", "distributed", "ray")
+
+
+def test_output_of_select_is_as_shown(tmp_path, monkeypatch):
+    """Apart from its time; the report is not written."""
+    page = DOCS / "command-line.md"
+    command = re.search(r"`leavezero (select .*?)`", page.read_text())[1]
+    (shown,) = blocks_of_code(page, "text")
+    wine = load_wine(as_frame=True).frame.rename(columns={"target": "cultivar"})
+    wine.to_csv(tmp_path / "wine.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(CandidateSearchLZO, "to_html", lambda self, **options: "")
+    result = CliRunner().invoke(app, [*command.split(), "--jobs", "1"])
+    printed, shown = (
+        re.sub(r"in [\d.]+ s\.", "", " ".join(text.split())) for text in (result.stdout, shown)
+    )
+    assert printed == shown
 
 
 def without_code(text):

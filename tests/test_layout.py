@@ -85,14 +85,18 @@ CLEAN = [
     "CODE_OF_CONDUCT.md",
     "CONTRIBUTING.md",
     "SECURITY.md",
+    "pyproject.toml",
+    ".github",
+    "benchmarks",
     "changes",
+    "conda",
     "docs",
-    "src",
-    "tests",
     "examples",
     "experiments",
-    "benchmarks",
+    "src",
+    "tests",
 ]
+TEXT = {".html", ".j2", ".js", ".md", ".py", ".rst", ".toml", ".yaml", ".yml"}
 
 
 def old_terms(text):
@@ -127,7 +131,7 @@ def test_standard_terms_are_used(path):
     found = {
         (str(file.relative_to(ROOT)), number): terms
         for file in files
-        if file.suffix in {".py", ".md", ".html", ".j2", ".toml"} and file != Path(__file__)
+        if file.suffix in TEXT and file != Path(__file__)
         if not {"_build", "_generated"} & set(file.parts)  # what the site is built from
         for number, line in enumerate(file.read_text().splitlines(), 1)
         if (terms := old_terms(line))

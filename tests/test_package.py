@@ -20,6 +20,7 @@ PACKAGES = [
     "leavezero.search",
     "leavezero.semi_supervised",
     "leavezero.testing",
+    "leavezero.unsupervised",
 ]
 OPTIONAL = [
     *("distributed", "jinja2", "lightgbm", "matplotlib", "optuna", "pandas", "polars", "pyarrow"),
@@ -109,6 +110,10 @@ def run(code):
 def test_import_requires_no_optional_package():
     """Only numpy, scipy, scikit-learn and joblib are required."""
     run(f"import sys; sys.modules.update(dict.fromkeys({OPTIONAL!r})); from leavezero import *")
+
+
+def test_packages_are_imported_at_first_use():
+    assert run(f"import leavezero; print({', '.join(PACKAGES)})").count("<module") == len(PACKAGES)
 
 
 def test_public_names_are_imported_at_first_use():

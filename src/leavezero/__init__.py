@@ -78,6 +78,9 @@ _PACKAGES = (  # in which a name is looked up
     "execution",
     "evaluation",
     "search",
+    "unsupervised",
+    "testing",
+    "exceptions",
 )
 
 

@@ -93,7 +93,7 @@ def run_demo(*, seed: int, quick: bool, n_jobs: int) -> None:
     print_notice(
         "leave-zero-out (GridSearchLZO's method) and GridSearchCV with 10 folds select among the "
         f"same candidates: {', '.join(_DEMO_MODELS)}, each with the grid of `leavezero select`.",
-        "Data: the largest table of each task that scikit-learn bundles.",
+        "Data: the largest tables that scikit-learn bundles, one per task (digits are images).",
     )
     _start_workers(n_jobs)
     rows = []

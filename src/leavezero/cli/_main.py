@@ -24,7 +24,7 @@ def main() -> None:
     missing = [name for name in _REQUIRED if find_spec(name) is None]
     if missing:
         print(
-            f"The command leavezero requires {' and '.join(missing)}. "
+            f"The command leavezero requires {', '.join(missing)}. "
             'Install with: pip install "leavezero[app]"',
             file=sys.stderr,
         )

@@ -57,8 +57,8 @@ class PairedScores:
 
     @property
     def bias(self) -> Floats:
-        """Held-out score minus expected score; NaN where one is missing."""
-        return self.held_out - self.expected
+        """Expected score minus held-out score; NaN where one is missing."""
+        return self.expected - self.held_out
 
 
 def correct_scores(run: "Run", results: "Sequence[CandidateResult]") -> "list[CandidateResult]":
@@ -133,7 +133,7 @@ def combine(
 
 
 def interpolate_bias(models: PairedScores) -> Floats:
-    """Return validation score, times the slope, plus interpolated bias of each model.
+    """Return validation score, times the slope, minus interpolated bias of each model.
 
     The bias is interpolated by a Gaussian process over models with an unknown mean (ordinary
     kriging, Cressie 1993, section 3.2). Its variogram is proportional to the distance between the
@@ -160,7 +160,7 @@ def interpolate_bias(models: PairedScores) -> Floats:
     to_models = distances(models.predictions, predictions, models.scale)
     prior_median = PRIOR_MEDIAN * models.n_rows * float(np.median(noise))
     factor = bias_variance(between, bias, noise, prior_median)
-    return models.expected + krige(factor * between, bias, factor * to_models, noise)
+    return models.expected - krige(factor * between, bias, factor * to_models, noise)
 
 
 def bias_variance(between: Floats, bias: Floats, noise: Floats, prior_median: float) -> float:

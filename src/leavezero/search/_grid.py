@@ -52,13 +52,13 @@ class GridSearchLZO(BaseSearchLZO):
     cv_results_ : dict of arrays
         One row per candidate, with the columns of ``GridSearchCV`` and these:
 
-        - ``mean_test_score``: the validation score plus its estimated bias, by which the best
+        - ``mean_test_score``: the validation score minus its estimated bias, by which the best
           candidate is selected.
         - ``mean_validation_score``: the score on the validation set.
         - ``mean_loo_score``: the leave-one-out or out-of-bag score, with its ``loo_method``; NaN if
           there is none, for the reason in ``loo_note``.
         - ``mean_cv_score``: the mean score on folds; NaN if the candidate was not cross-validated.
-        - ``split{r}_test_score``: the score on replicate r plus the same estimated bias.
+        - ``split{r}_test_score``: the score on replicate r, shifted by the same correction.
         - ``low_test_score``, ``high_test_score``: a 95 % bootstrap interval (see
           :class:`Selection` for what is resampled).
     selection_ : Selection

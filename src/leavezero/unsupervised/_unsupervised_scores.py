@@ -21,7 +21,12 @@ SCORES: tuple[UnsupervisedScore, ...] = (
 
 
 def find_score(estimators: Iterable[Any]) -> UnsupervisedScore | None:
-    """Return the default score of all estimators, pipelines by their last step; or None.
+    """Return the default score of all estimators, or None if they have none in common.
+
+    Parameters
+    ----------
+    estimators : iterable of estimators
+        Of a pipeline, the last step counts.
 
     Examples
     --------
