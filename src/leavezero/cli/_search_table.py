@@ -180,6 +180,7 @@ def recorded_warnings(verbose: bool = False) -> Iterator[list[str]]:
             if _OUT_OF_TIME in head:
                 continue  # the summary counts these candidates
             head = head.partition(' Set error_score="raise"')[0].replace(_OWNER, "")
+            head = head.replace("time_budget", "--time-budget")
             last = [f"First error: {line}" for line in traceback.splitlines()[-1:]]
             notices.append(" ".join([head, *last]))
     n_early = sum(issubclass(warning.category, ConvergenceWarning) for warning in caught)

@@ -3,6 +3,7 @@
 import copy
 import sys
 import time
+import warnings
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -245,15 +246,17 @@ class ReportMixin(BaseEstimator):
         if run.labeled is not None or any(run.fit_params.values()) or not callable(scorer):
             return None
         classification = not is_regression(self._representative(), run.y)
-        folds = make_folds(
-            self.cv,
-            run.y,
-            state.groups,
-            None,
-            is_classification=classification,
-            seed=integer_seed(state.root, "report"),
-            owner=type(self).__name__,
-        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of small classes: the search has warned
+            folds = make_folds(
+                self.cv,
+                run.y,
+                state.groups,
+                None,
+                is_classification=classification,
+                seed=integer_seed(state.root, "report"),
+                owner=type(self).__name__,
+            )
         return describe_predictions(
             estimator,
             run.X,
