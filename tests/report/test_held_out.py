@@ -1,5 +1,7 @@
 """Held-out predictions of a model, and the importance of columns."""
 
+import time
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -186,3 +188,20 @@ def test_folds_that_there_is_no_time_for_are_left_out(seconds, n_folds):
     assert np.sum(found["confusion"]["counts"]) == 18 * n_folds
     assert found["importances"][0]["label"] == "signal"
     assert np.isnan(found["importances"][0]["low"]) == (n_folds == 1)
+
+
+def test_permuted_rows_take_no_longer_than_there_is_time():
+    """The time that test rows take tells how many there may be."""
+    sizes = []
+
+    class Slow(LogisticRegression):
+        def predict_proba(self, X):
+            sizes.append(len(X))
+            time.sleep(0.2)
+            return super().predict_proba(X)
+
+    X, y = labeled(1_500)
+    found = describe(Slow(), X, y, scoring="neg_log_loss", use_loo=False, seconds=0)
+    assert found["importances"][0]["label"] == "signal"
+    assert sizes[0] == 300
+    assert 200 <= sizes[1] <= 1_500  # of 3,000

@@ -12,6 +12,7 @@ from scipy import stats
 from sklearn import metrics
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier, DummyRegressor
+from threadpoolctl import threadpool_limits  # required by scikit-learn
 
 from leavezero._tables import is_pandas, take_rows
 from leavezero._typing import AnyArray, Floats, Ints, Table
@@ -86,7 +87,7 @@ def describe_predictions(
         [(take_rows(X, rows), y[rows]) for rows in fold] for fold in folds
     )
     tasks = (
-        delayed(_use_fold)(estimator, *sample, scorer, classes, permuted, seed + at)
+        delayed(_use_fold)(estimator, *sample, scorer, classes, permuted, seed + at, seconds)
         for at, sample in enumerate(samples)
     )
     # workers take seconds to start
@@ -148,29 +149,36 @@ def _use_fold(
     classes: AnyArray | None,
     permuted: bool,
     seed: int,
+    seconds: float | None,
 ) -> tuple[Floats, Floats | None]:
     """Return predictions for the test rows, and importances by column."""
-    with warnings.catch_warnings():
+    # on a busy machine, threads of BLAS that wait for each other make small fits 50 times slower
+    with warnings.catch_warnings(), threadpool_limits(1, user_api="blas"):
         warnings.simplefilter("ignore")
         model = clone(estimator).fit(*train)
+        started, n_rows = time.perf_counter(), MAX_PERMUTED_ROWS
         predicted = _predict(model, test[0], classes)
+        if seconds is not None:  # half of them are for permuted rows, at least one second
+            per_row = (time.perf_counter() - started) / len(predicted)
+            n_rows = int(min(n_rows, max(seconds / 2, 1.0) / per_row))
         importances = None
         if permuted:
-            importances = _score_decreases(model, *test, scorer, np.random.default_rng(seed))
+            rng = np.random.default_rng(seed)
+            importances = _score_decreases(model, *test, scorer, rng, n_rows)
     return predicted, importances
 
 
 def _score_decreases(
-    model: Any, X: Any, y: AnyArray, scorer: Any, rng: np.random.Generator
+    model: Any, X: Any, y: AnyArray, scorer: Any, rng: np.random.Generator, max_rows: int
 ) -> Floats:
     """Return the mean decrease of the score when each column is permuted (Breiman 2001).
 
-    The model predicts all permuted copies of the rows at once: many calls of a pipeline with a few
-    rows take far longer.
+    The model predicts all permuted copies of the rows at once, about ``max_rows``: many calls of a
+    pipeline with a few rows take far longer.
     """
     n_columns = X.shape[1]
     n_copies = 1 + N_REPEATS * n_columns
-    limit = min(MAX_PERMUTED_ROWS, MAX_PERMUTED_CELLS // n_columns) // n_copies
+    limit = min(max_rows, MAX_PERMUTED_CELLS // n_columns) // n_copies
     rows = _sample(np.arange(len(y)), max(limit, 20), rng)
     n_rows = len(rows)
     source = np.tile(rows, (n_columns, n_copies, 1))  # of each cell: column, copy, row
