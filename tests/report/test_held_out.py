@@ -205,3 +205,13 @@ def test_permuted_rows_take_no_longer_than_there_is_time():
     assert found["importances"][0]["label"] == "signal"
     assert sizes[0] == 300
     assert 200 <= sizes[1] <= 1_500  # of 3,000
+
+
+def test_of_many_classes_those_with_errors_are_shown():
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(14), [30] * 12 + [10] * 2)
+    X = y[:, None] + 0.01 * rng.normal(size=(len(y), 1))
+    X[y >= 12] = 12.5 + rng.normal(size=(20, 1)) / 10  # only the two small classes are confused
+    found = describe(KNeighborsClassifier(), pd.DataFrame(X, columns=["x"]), y)["confusion"]
+    assert found["n_classes"] == 14
+    assert found["labels"] == ["0", "1", "2", "3", "4", "5", "6", "7", "12", "13"]

@@ -221,7 +221,7 @@ def _summary(run: dict[str, Any], options: TableOptions) -> Iterator[str | Table
             format_score(one["score"]),
             "best"
             if one["best"]
-            else f"{one['difference']:+.4f}{', tied' * one['tied']}",
+            else f"{format_score(one['difference'], expected['score'])}{', tied' * one['tied']}",
         )
         for one in run["model_types"]
     ]

@@ -108,10 +108,10 @@ def describe_predictions(
     use_loo = use_loo and len(y) <= MAX_TRAIN + MAX_TEST  # they may take long for more rows
     use_loo = use_loo and (seconds is None or time.monotonic() - started < seconds)
     predicted = _leave_one_out(estimator, X, y, classes) if use_loo else None
-    source, rows = "leave-one-out or out-of-bag predictions", np.arange(len(y))
+    source, rows = "leave-one-out or out-of-bag predictions of the model", np.arange(len(y))
     if predicted is None:
         n_folds = f"{len(folds)} fold{'s' * (len(folds) > 1)}"
-        source = f"predictions of models fitted to the other rows ({n_folds})"
+        source = f"predictions of the model fitted to the other rows ({n_folds})"
         predicted, rows = np.concatenate(values), np.concatenate([test for _, test in folds])
     known = np.isfinite(predicted if predicted.ndim == 1 else predicted[:, 0])
     y, predicted = y[rows][known], predicted[known]
@@ -293,7 +293,8 @@ def _importances(
 def _classification(y: AnyArray, scores: Floats, classes: AnyArray) -> dict[str, Any]:
     predicted = classes[scores.argmax(axis=1)]
     counts = metrics.confusion_matrix(y, predicted, labels=classes)
-    shown = np.sort(np.argsort(-counts.sum(axis=1), kind="stable")[:MAX_CLASSES])
+    n_errors = counts.sum(axis=0) + counts.sum(axis=1) - 2 * counts.diagonal()
+    shown = np.sort(np.lexsort([-counts.sum(axis=1), -n_errors])[:MAX_CLASSES])
     described: dict[str, Any] = {
         "confusion": {"labels": [str(name) for name in classes[shown]], "n_classes": len(classes)},
         "curves": None,
@@ -364,6 +365,7 @@ def _regression(y: AnyArray, predicted: Floats) -> dict[str, Any]:
         "observed": _count_cells(predicted, y, edges, edges),
         "residuals": _count_cells(predicted, residuals, edges, round_edges(residuals, N_BINS)),
         "mean_absolute_error": float(np.abs(residuals).mean()),
+        "baseline_absolute_error": float(np.abs(y - y.mean()).mean()),
     }
 
 

@@ -384,7 +384,8 @@ def _describe_data(search: Any) -> dict[str, Any]:
         mean, deviation = map(format_number, (np.mean(y), np.std(y)))
         found["distribution"] = f"Mean {mean}, standard deviation {deviation}"
     if hasattr(X, "isna"):
-        found["missing"] = f"{float(np.mean(X.isna().to_numpy())):.1%} of the cells"
+        share = 100 * float(np.mean(X.isna().to_numpy()))
+        found["missing"] = f"{share:.1f} % of the cells" if share else "none"
     return found
 
 
