@@ -227,7 +227,7 @@ def _read_spec(name: str, table: Any, task: str, path: Path) -> ModelSpec:
         model.set_params(**{one: values[0] for one, values in grid.items()})
     except (ImportError, AttributeError, TypeError, ValueError, SystemExit) as error:
         raise TableError(
-            f"The estimator of {where} cannot be created: {error}. It must be the import path of a "
+            f"The estimator of {where} cannot be created: {str(error).rstrip('.')}. It must be the import path of a "
             'class, such as "sklearn.svm.NuSVC", and have the parameters in params and grid.'
         ) from error
     fits = is_classifier if task == "classification" else is_regressor

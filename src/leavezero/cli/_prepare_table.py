@@ -201,7 +201,7 @@ def _group_codes(column: Any) -> AnyArray:
     if (codes < 0).any() or len(groups) < 5:
         raise TableError(
             "--group-column must have a value in every row and at least five different values; "
-            f"{column.name!r} has {len(groups)} and {counted(int((codes < 0).sum()), 'gap')}."
+            f"{column.name!r} has {len(groups)} values and {counted(int((codes < 0).sum()), 'gap')}."
         )
     return np.asarray(codes)
 

@@ -2,6 +2,7 @@
 
 import logging
 import os
+import re
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -90,7 +91,8 @@ def fit_search(
     except AllCandidatesFailedError as error:
         raise TableError(f"No candidate has a score. {_reason(str(error))}") from error
     except (ValueError, OSError) as error:  # unsuitable augmenter, checkpoint or folder
-        raise TableError(str(error)) from error
+        text = str(error).replace(_OWNER, "")
+        raise TableError(re.sub(r"^\[Errno \d+\] ", "", text)) from error
     errors = [text for text in search.failures_.values() if _OUT_OF_TIME not in text]
     if only_baseline(search) and errors:
         raise TableError(f"Only the baseline has a score. {_reason(errors[0])}")

@@ -266,7 +266,7 @@ def page_figures(summary: Record) -> dict[str, list[tuple[str, str]]]:
     if held_out.get("importances"):
         columns = held_out["importances"]
         label, height = "The most important columns", 60 + 26 * len(columns)
-        title = f"decrease of {metric} if the column is shuffled"
+        title = f"decrease of {metric} if shuffled"
         add("importances", label, height, _plot_intervals, columns, title, 0.0, "")
     if types:
         own = [one for one in scored if one["type"] == types[0]["name"]][:MAX_POINTS]
