@@ -335,7 +335,10 @@ def test_a_terminal_shows_progress(tmp_path, monkeypatch):
         (["a.csv", "--target", "kind", "--augmenter", "gaussian"], "Gaussian"),
         (["a.csv", "--target", "kind", "--id", "ID9"], "--id must be a column of the table"),
         (["a.csv", "--target", "kind", "--time-column", "flag"], "must hold a date, a time or"),
-        (["a.csv", "--target", "kind", "--group-column", "gone"], "'gone' has 0 values and 48 gaps"),
+        (
+            ["a.csv", "--target", "kind", "--group-column", "gone"],
+            "'gone' has 0 values and 48 gaps",
+        ),
         (["a.csv", "--target", "kind", "--out", "a.csv"], "--out must be a directory that"),
         (
             ["a.csv", "--target", "kind", "--grid", "grid.toml"],

@@ -191,7 +191,7 @@ def test_folds_that_there_is_no_time_for_are_left_out(seconds, n_folds):
 
 
 def test_permuted_rows_take_no_longer_than_there_is_time():
-    """The time that test rows take tells how many there may be."""
+    """Their number follows from the time that predictions for the test rows take."""
     sizes = []
 
     class Slow(LogisticRegression):

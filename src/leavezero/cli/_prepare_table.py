@@ -198,10 +198,11 @@ def _sort_by_time(frame: Any, name: str) -> Any:
 
 def _group_codes(column: Any) -> AnyArray:
     codes, groups = pd.factorize(column)
-    if (codes < 0).any() or len(groups) < 5:
+    n_gaps = int((codes < 0).sum())
+    if n_gaps or len(groups) < 5:
         raise TableError(
             "--group-column must have a value in every row and at least five different values; "
-            f"{column.name!r} has {len(groups)} values and {counted(int((codes < 0).sum()), 'gap')}."
+            f"{column.name!r} has {len(groups)} values and {counted(n_gaps, 'gap')}."
         )
     return np.asarray(codes)
 

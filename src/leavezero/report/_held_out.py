@@ -152,7 +152,7 @@ def _use_fold(
     seconds: float | None,
 ) -> tuple[Floats, Floats | None]:
     """Return predictions for the test rows, and importances by column."""
-    # on a busy machine, threads of BLAS that wait for each other make small fits 50 times slower
+    # if other programs use the cores, waiting BLAS threads make small fits up to 50 times slower
     with warnings.catch_warnings(), threadpool_limits(1, user_api="blas"):
         warnings.simplefilter("ignore")
         model = clone(estimator).fit(*train)
