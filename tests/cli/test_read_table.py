@@ -2,6 +2,7 @@
 
 import io
 import sqlite3
+import sys
 import zipfile
 from contextlib import closing
 from pathlib import Path
@@ -57,18 +58,34 @@ def test_binary_formats_keep_their_types(tmp_path):
     assert [column_kind(found[name]) for name in ("x", "word")] == ["number", "string"]
 
 
-def test_excel_is_read_or_openpyxl_is_named(tmp_path):
+def test_sheets_of_excel_files_are_named(tmp_path):
+    pytest.importorskip("openpyxl", reason="openpyxl is not installed")
     path = tmp_path / "a.xlsx"
-    try:
-        FRAME.to_excel(path, index=False)
-    except ImportError:
-        path.write_bytes(b"PK")
-        with pytest.raises(TableError, match="openpyxl"):
-            read(path)
-    else:
-        assert list(read(path, sheet="Sheet1").columns) == ["x", "word", "day"]
-        with pytest.raises(TableError, match=r"cannot be read as excel: .*Sheet9"):
-            read(path, sheet="Sheet9")
+    with pd.ExcelWriter(path) as book:
+        FRAME.to_excel(book, sheet_name="data", index=False)
+        pd.DataFrame().to_excel(book, sheet_name="empty", index=False)
+    assert open_table(path, ReadOptions()).options.sheet == "data"
+    assert list(read(path, sheet="data").columns) == ["x", "word", "day"]
+    with pytest.raises(TableError, match=r"--sheet must be a sheet .*'dota'. Did you mean 'data'"):
+        read(path, sheet="dota")
+    with pytest.raises(TableError, match=r"has no columns\. The first row"):
+        read(path, sheet="empty")
+
+
+def test_excel_files_require_openpyxl(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    (tmp_path / "a.xlsx").write_bytes(b"PK")
+    with pytest.raises(TableError, match="require openpyxl: pip install openpyxl"):
+        read(tmp_path / "a.xlsx")
+
+
+def test_decimal_commas_are_read_in_every_format(tmp_path):
+    """Only in columns whose cells all are such numbers."""
+    frame = pd.DataFrame({"a": ["1,5", None, "-2"], "b": ["1,5", "x", "2"], "c": [0.5, 1.5, 2.5]})
+    frame.to_parquet(tmp_path / "a.parquet")
+    found = read(tmp_path / "a.parquet", decimal=",")
+    np.testing.assert_array_equal(found["a"], [1.5, np.nan, -2.0])
+    assert found[["b", "c"]].equals(frame[["b", "c"]])
 
 
 def test_tables_of_sqlite_files_are_named_after_two_colons(tmp_path):

@@ -204,6 +204,7 @@ def test_rows_of_a_group_are_kept_together(tmp_path):
     frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(
         person=[f"p{one}" for one in person], y=rng.choice(["u", "v"], 30)[person]
     )
+    frame = pd.concat([frame, frame.head(60)])  # duplicates
     frame.to_csv(tmp_path / "a.csv", index=False)
     words = ("--target", "y", "--models", "knn", "--json", "--out", tmp_path / "o")
     scores = {}
@@ -212,6 +213,8 @@ def test_rows_of_a_group_are_kept_together(tmp_path):
         assert result.exit_code == 0, result.output
         found = json.loads(result.stdout)
         assert "person" not in found["table"]["columns"]
+        advice = [check["advice"] or "" for check in found["diagnostics"]["checks"]]
+        assert any("--group-column" in text for text in advice) == (option == "--drop")
         scores[option] = found["best"]["score"]
     assert scores["--drop"] > 0.95
     assert scores["--group-column"] < 0.85
@@ -332,7 +335,10 @@ def test_a_terminal_shows_progress(tmp_path, monkeypatch):
         (["a.csv", "--target", "kind", "--augmenter", "gaussian"], "Gaussian"),
         (["a.csv", "--target", "kind", "--id", "ID9"], "--id must be a column of the table"),
         (["a.csv", "--target", "kind", "--time-column", "flag"], "must hold a date, a time or"),
-        (["a.csv", "--target", "kind", "--group-column", "gone"], "'gone' has 0 and 48 gaps"),
+        (
+            ["a.csv", "--target", "kind", "--group-column", "gone"],
+            "'gone' has 0 values and 48 gaps",
+        ),
         (["a.csv", "--target", "kind", "--out", "a.csv"], "--out must be a directory that"),
         (
             ["a.csv", "--target", "kind", "--grid", "grid.toml"],

@@ -170,11 +170,12 @@ def test_natural_limits_of_parameters_are_no_boundary(name, values, best, level)
     assert run_on_scores("LZ07", scores, params=[{name: v} for v in values]).level == level
 
 
-def test_small_classes_are_counted():
-    y = np.array(["common"] * 115 + ["rare"] * 5)
+@pytest.mark.parametrize(("n_rows", "shown"), [(5, "5 rows"), (1, "1 row")])
+def test_small_classes_are_counted(n_rows, shown):
+    y = np.array(["common"] * (120 - n_rows) + ["rare"] * n_rows)
     check = run("LZ08", CheckInputs(two_normal_classes()[0], y, np.unique(y), None, None))
     assert check.level == "warning"
-    assert check.message == "The smallest class, 'rare', has 5 rows."
+    assert check.message == f"The smallest class, 'rare', has {shown}."
 
 
 def test_selection_bias_is_measured_in_standard_errors():

@@ -1,5 +1,7 @@
 """Held-out predictions of a model, and the importance of columns."""
 
+import time
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -186,3 +188,30 @@ def test_folds_that_there_is_no_time_for_are_left_out(seconds, n_folds):
     assert np.sum(found["confusion"]["counts"]) == 18 * n_folds
     assert found["importances"][0]["label"] == "signal"
     assert np.isnan(found["importances"][0]["low"]) == (n_folds == 1)
+
+
+def test_permuted_rows_take_no_longer_than_there_is_time():
+    """Their number follows from the time that predictions for the test rows take."""
+    sizes = []
+
+    class Slow(LogisticRegression):
+        def predict_proba(self, X):
+            sizes.append(len(X))
+            time.sleep(0.2)
+            return super().predict_proba(X)
+
+    X, y = labeled(1_500)
+    found = describe(Slow(), X, y, scoring="neg_log_loss", use_loo=False, seconds=0)
+    assert found["importances"][0]["label"] == "signal"
+    assert sizes[0] == 300
+    assert 200 <= sizes[1] <= 1_500  # of 3,000
+
+
+def test_of_many_classes_those_with_errors_are_shown():
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(14), [30] * 12 + [10] * 2)
+    X = y[:, None] + 0.01 * rng.normal(size=(len(y), 1))
+    X[y >= 12] = 12.5 + rng.normal(size=(20, 1)) / 10  # only the two small classes are confused
+    found = describe(KNeighborsClassifier(), pd.DataFrame(X, columns=["x"]), y)["confusion"]
+    assert found["n_classes"] == 14
+    assert found["labels"] == ["0", "1", "2", "3", "4", "5", "6", "7", "12", "13"]

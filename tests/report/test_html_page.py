@@ -184,8 +184,8 @@ def test_page_is_accessible():
 
 def test_figures_take_their_colors_from_the_page():
     """Fixed colors would be unreadable on a dark page."""
-    for svgs in page_figures(summary_of()).values():
-        for svg in svgs:
+    for figures in page_figures(summary_of()).values():
+        for _, svg in figures:
             assert not re.search(r"(fill|stroke): #", svg)
 
 
@@ -245,17 +245,28 @@ def test_any_search_can_be_drawn(trials):
     """All figures are well-formed for any parameters and scores."""
     table = {"params": [params for params, _ in trials]}
     table["mean_test_score"] = [score for _, score in trials]
-    for svgs in page_figures(summarize(table, best=0)).values():
-        for svg in svgs:
+    for figures in page_figures(summarize(table, best=0)).values():
+        for _, svg in figures:
             root = ElementTree.fromstring(svg)
             values = " ".join(value for one in root.iter() for value in one.attrib.values())
             assert "nan" not in values
 
 
+def test_differences_have_the_decimals_of_the_scores():
+    """0.0004 less than 0.9, not 0.0004136."""
+    table = {"params": [{"candidate": "a"}, {"candidate": "b"}]}
+    table["mean_test_score"] = [0.9, 0.8995864]
+    selection = {"margin": 0.0004136, "margin_low": -0.0001234, "margin_high": 0.001, "tied": [1]}
+    selection |= {"new_data_low": None, "new_data_high": None, "bias_corrected_score": None}
+    page = to_html(summarize(table, best=0, selection=selection))
+    assert "<dd>-0.0004</dd>" in page
+    assert "0.0004 above the second best (95 % interval -0.0001 to 0.0010)" in page
+
+
 def test_best_candidate_is_marked_in_the_figures_of_candidates():
     found = page_figures(summary_of(n_candidates=4))
     for name in ("scores", "params"):
-        assert all("var(--accent)" in svg for svg in found[name])
+        assert all("var(--accent)" in svg for _, svg in found[name])
 
 
 def test_parameters_are_shown_of_the_best_model_type_on_one_scale():
@@ -265,17 +276,19 @@ def test_parameters_are_shown_of_the_best_model_type_on_one_scale():
     ]
     params += [{"candidate": "b", "k": k} for k in (1, 2, 3)]
     scores = [0.6 + 0.01 * at for at in range(9)] + [0.1, 0.2, 0.3]
-    svgs = page_figures(summarize({"params": params, "mean_test_score": scores}, best=8))["params"]
-    assert len(svgs) == 2
-    heights = [re.findall(r">(0\.\d+)</text>", svg) for svg in svgs]
+    found = page_figures(summarize({"params": params, "mean_test_score": scores}, best=8))["params"]
+    assert [title for title, _ in found] == ["score by C", "score by g"]
+    heights = [re.findall(r">(0\.\d+)</text>", svg) for _, svg in found]
     assert heights[0] == heights[1]
     assert len(heights[0]) > 1
 
 
-def test_regression_has_figures_of_predictions():
+def test_regression_has_figures_of_predictions_and_an_error_in_units_of_the_target():
     cells = {"x": [1.0, 2.0], "y": [1.0, 3.0], "counts": [1, 5]}
     held_out = {"source": "x", "n_fits": 5, "baseline": 0.0, "importances": None}
-    held_out |= {"observed": cells, "residuals": cells, "mean_absolute_error": 1.5}
+    held_out |= {"observed": cells, "residuals": cells}
+    held_out |= {"mean_absolute_error": 1.5, "baseline_absolute_error": 20_000.0}
     summary = summary_of(held_out=held_out)
     assert len(page_figures(summary)["held_out"]) == 2
-    assert "The mean absolute error is 1.5." in to_html(summary)
+    text = to_html(summary)
+    assert "Predictions are wrong by 1.5 on average, the mean of the target by 20,000." in text

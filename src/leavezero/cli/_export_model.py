@@ -86,6 +86,7 @@ def _read_call(source: dict[str, Any]) -> str:
         options = {"lines": True, "dtype": False}
     elif kind == "excel" and source["sheet"]:
         options = {"sheet_name": source["sheet"]}
+        options |= {"decimal": source["decimal"]} if source["decimal"] != "." else {}
     words = "".join(f", {name}={value!r}" for name, value in options.items())
     return f"pd.{_READERS[kind]}({path!r}{words})"
 

@@ -226,9 +226,10 @@ def _read_spec(name: str, table: Any, task: str, path: Path) -> ModelSpec:
         model = spec.make().set_params(**params)
         model.set_params(**{one: values[0] for one, values in grid.items()})
     except (ImportError, AttributeError, TypeError, ValueError, SystemExit) as error:
+        reason = str(error).rstrip(".")
         raise TableError(
-            f"The estimator of {where} cannot be created: {error}. It must be the import path of a "
-            'class, such as "sklearn.svm.NuSVC", and have the parameters in params and grid.'
+            f"The estimator of {where} cannot be created: {reason}. It must be the import path of "
+            'a class, such as "sklearn.svm.NuSVC", and have the parameters in params and grid.'
         ) from error
     fits = is_classifier if task == "classification" else is_regressor
     if not hasattr(model, "fit") or not fits(model):

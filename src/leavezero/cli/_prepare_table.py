@@ -22,6 +22,7 @@ from leavezero.cli._output import TableError, check_name, counted, quoted
 from leavezero.cli._read_table import (
     Kind,
     ReadOptions,
+    TableFile,
     column_kind,
     is_missing,
     is_text,
@@ -125,22 +126,23 @@ class PreparedTable:
 def prepare_table(options: TableOptions) -> PreparedTable:
     """Read a table, decide task, columns and metric, and build the candidates."""
     file = open_table(options.table, options.reading)
-    _check_columns(file.names, options)  # before large files are read
+    _check_columns(file, options)  # before large files are read
     with file.path.open("rb") as content:
         sha256 = hashlib.file_digest(content, "sha256").hexdigest()
     source = {"path": str(options.table), "format": file.format, "sha256": sha256}
     return prepare_frame(file.read(), options, source | asdict(file.options))
 
 
-def _check_columns(columns: list[str], options: TableOptions) -> None:
-    check_name(options.target, columns, "--target must be a column of the table")
-    features = [name for name in columns if name != options.target]
+def _check_columns(file: TableFile, options: TableOptions) -> None:
+    where = f"sheet {file.options.sheet!r}" if file.format == "excel" else "the table"
+    check_name(options.target, file.names, f"--target must be a column of {where}")
+    features = [name for name in file.names if name != options.target]
     named = {"--keep": options.keep, "--drop": options.drop, "--id": options.id}
     single = {"--time-column": options.time_column, "--group-column": options.group_column}
     named |= {option: (name,) for option, name in single.items() if name is not None}
     for option, names in named.items():
         for name in names:
-            check_name(name, features, f"{option} must be a column of the table")
+            check_name(name, features, f"{option} must be a column of {where}")
 
 
 def prepare_frame(frame: Any, options: TableOptions, source: dict[str, Any]) -> PreparedTable:
@@ -196,10 +198,11 @@ def _sort_by_time(frame: Any, name: str) -> Any:
 
 def _group_codes(column: Any) -> AnyArray:
     codes, groups = pd.factorize(column)
-    if (codes < 0).any() or len(groups) < 5:
+    n_gaps = int((codes < 0).sum())
+    if n_gaps or len(groups) < 5:
         raise TableError(
             "--group-column must have a value in every row and at least five different values; "
-            f"{column.name!r} has {len(groups)} and {counted(int((codes < 0).sum()), 'gap')}."
+            f"{column.name!r} has {len(groups)} values and {counted(n_gaps, 'gap')}."
         )
     return np.asarray(codes)
 

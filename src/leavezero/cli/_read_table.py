@@ -25,7 +25,7 @@ import numpy as np
 import pandas as pd
 
 from leavezero._typing import AnyArray
-from leavezero.cli._output import TableError, quoted
+from leavezero.cli._output import TableError, check_name, quoted
 
 Kind = Literal["number", "boolean", "datetime", "string"]
 
@@ -57,7 +57,7 @@ class ReadOptions:
     sep: str | None = None
     decimal: str = "."
     encoding: str = "utf-8"
-    sheet: str | None = None  # of an Excel file; None for the first one
+    sheet: str | None = None  # of an Excel file; None for the first one, which open_table names
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,6 +135,8 @@ def open_table(path: Path, options: ReadOptions) -> TableFile:
     if last in COMPRESSIONS or last == ".xlsx":
         _check_expansion(path, last)
     file = _open(path, suffix, options, table or None)
+    if not file.names:
+        raise TableError(f"{path} has no columns. The first row must hold the column names.")
     duplicates = [name for name, count in Counter(file.names).items() if count > 1]
     if duplicates:
         raise TableError(
@@ -177,6 +179,14 @@ def to_features(frame: Any, kinds: Mapping[str, Kind], decimal: str = ".") -> An
     """Return the named columns converted to their kinds; other values become missing."""
     converted = {name: _convert(frame[name], kind, decimal) for name, kind in kinds.items()}
     return pd.DataFrame(converted, index=frame.index)
+
+
+def _without_decimal(column: Any, decimal: str) -> Any:
+    """Return numbers if all cells are strings of numbers with this decimal point."""
+    if column_kind(column) != "string":
+        return column
+    numbers = _convert(column, "number", decimal)
+    return column if (numbers.isna() & ~is_missing(column)).any() else numbers
 
 
 def to_numbers(column: Any) -> AnyArray:
@@ -265,6 +275,15 @@ def _read_arrow(path: Path, kind: str) -> Any:
     return table.to_pandas(ignore_metadata=True, date_as_object=False)
 
 
+def _read_excel(path: Path, options: ReadOptions) -> tuple[Any, ReadOptions]:
+    """Return a sheet, and the options with its name."""
+    with pd.ExcelFile(path, engine="openpyxl") as book:
+        names = [str(name) for name in book.sheet_names]
+        sheet = names[0] if options.sheet is None else options.sheet
+        check_name(sheet, names, "--sheet must be a sheet of the file")
+        return pd.read_excel(book, sheet_name=sheet), replace(options, sheet=sheet)
+
+
 def _read_sqlite(path: Path, table: str | None) -> Any:
     with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as database:
         query = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name"
@@ -293,7 +312,9 @@ def _open(path: Path, suffix: str, options: ReadOptions, table: str | None) -> T
         elif suffix in _SQLITE:
             frame = _read_sqlite(path, table)
         else:
-            frame = pd.read_excel(path, sheet_name=options.sheet or 0)
+            frame, options = _read_excel(path, options)
+    except TableError:
+        raise
     except ImportError as error:
         raise TableError(
             f"Excel files require openpyxl: pip install openpyxl; or save {path} as CSV."
@@ -304,6 +325,8 @@ def _open(path: Path, suffix: str, options: ReadOptions, table: str | None) -> T
     ) as error:
         raise TableError(f"{path} cannot be read as {kind}: {error}") from error
     frame.columns = frame.columns.map(str)
+    if options.decimal != ".":
+        frame = frame.apply(_without_decimal, decimal=options.decimal)
     return TableFile(path, kind, list(frame.columns), options, frame)
 
 

@@ -2,6 +2,7 @@
 
 import logging
 import os
+import re
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -90,7 +91,8 @@ def fit_search(
     except AllCandidatesFailedError as error:
         raise TableError(f"No candidate has a score. {_reason(str(error))}") from error
     except (ValueError, OSError) as error:  # unsuitable augmenter, checkpoint or folder
-        raise TableError(str(error)) from error
+        text = str(error).replace(_OWNER, "")
+        raise TableError(re.sub(r"^\[Errno \d+\] ", "", text)) from error
     errors = [text for text in search.failures_.values() if _OUT_OF_TIME not in text]
     if only_baseline(search) and errors:
         raise TableError(f"Only the baseline has a score. {_reason(errors[0])}")
@@ -180,6 +182,7 @@ def recorded_warnings(verbose: bool = False) -> Iterator[list[str]]:
             if _OUT_OF_TIME in head:
                 continue  # the summary counts these candidates
             head = head.partition(' Set error_score="raise"')[0].replace(_OWNER, "")
+            head = head.replace("time_budget", "--time-budget")
             last = [f"First error: {line}" for line in traceback.splitlines()[-1:]]
             notices.append(" ".join([head, *last]))
     n_early = sum(issubclass(warning.category, ConvergenceWarning) for warning in caught)

@@ -63,7 +63,7 @@ def run_select(options: TableOptions) -> None:
                 raise typer.Exit(1) from None
         try:
             more_fits = not interrupted and options.time_budget is None
-            diagnostics = _with_options(search.diagnose(permutation=more_fits))
+            diagnostics = _with_options(search.diagnose(permutation=more_fits), options)
         except KeyboardInterrupt:
             interrupted = True
     run: dict[str, Any] = {
@@ -105,12 +105,18 @@ def run_select(options: TableOptions) -> None:
         raise typer.Exit(1)
 
 
-def _with_options(report: DiagnosticReport) -> DiagnosticReport:
+def _with_options(report: DiagnosticReport, options: TableOptions) -> DiagnosticReport:
     """Return the diagnostics with advice in terms of the command's options."""
-    checks = (
+    checks = [
         replace(one, advice=_ADVICE.get(one.code, one.advice)) if one.advice else one
         for one in report
-    )
+    ]
+    if options.time_column is not None or options.group_column is not None:
+        # these options are the advice of LZ11
+        checks = [
+            replace(one, level="note", advice=None) if one.advice == _ADVICE["LZ11"] else one
+            for one in checks
+        ]
     return replace(report, checks=tuple(checks))
 
 
@@ -213,7 +219,9 @@ def _summary(run: dict[str, Any], options: TableOptions) -> Iterator[str | Table
             one["name"],
             one["label"].removeprefix(one["name"]).removeprefix(", "),
             format_score(one["score"]),
-            "best" if one["best"] else f"{one['difference']:+.4f}{', tied' * one['tied']}",
+            "best"
+            if one["best"]
+            else f"{format_score(one['difference'], expected['score'])}{', tied' * one['tied']}",
         )
         for one in run["model_types"]
     ]
@@ -224,8 +232,6 @@ def _summary(run: dict[str, Any], options: TableOptions) -> Iterator[str | Table
         check
         for check in run["diagnostics"]["checks"]
         if check["level"] == "warning" and (options.verbose or not check["is_detail"])
-        # --time-column has dealt with the order of the rows
-        if check["code"] != "LZ11" or options.time_column is None
     ]
     for check in shown[: None if options.verbose else _MAX_WARNINGS]:
         yield f"Warning: {check['message']} {check['advice'] or ''}"

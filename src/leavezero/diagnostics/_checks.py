@@ -265,7 +265,7 @@ def check_small_classes(inputs: CheckInputs) -> Check:
         raise NotApplicableError("The target is not a single column of classes.")
     labels, counts = np.unique(inputs.known_targets, return_counts=True)
     smallest = int(counts.min())
-    rows = "rows" if inputs.labeled is None else "labeled rows"
+    rows = f"{'' if inputs.labeled is None else 'labeled '}row{'s' * (smallest != 1)}"
     message = f"The smallest class, {plain(labels[counts.argmin()])!r}, has {smallest} {rows}."
     advice = "Collect more rows of this class, or merge it with a similar class."
     return measured("LZ08", float(smallest), message, advice)

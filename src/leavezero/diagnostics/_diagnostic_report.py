@@ -115,11 +115,15 @@ class NotApplicableError(Exception):
     """Raised by a check that cannot be made, with the reason."""
 
 
-def format_score(score: float | None) -> str:
-    """Format a score with four decimals, or four digits if it is very small or large; None: "-"."""
+def format_score(score: float | None, of: float | None = None) -> str:
+    """Format a score with four decimals, or four digits if it is very small or large; None: "-".
+
+    A difference is formatted as the score that it is a difference ``of``.
+    """
     if score is None:
         return "-"
-    four_decimals = score == 0 or not math.isfinite(score) or 1e-3 <= abs(score) < 1e5
+    size = abs(score if of is None else of)
+    four_decimals = size == 0 or not math.isfinite(size) or 1e-3 <= size < 1e5
     return f"{score:.4f}" if four_decimals else f"{score:.4g}"
 
 

@@ -499,7 +499,7 @@ def select(
         tied=tuple(ranking.tied),
         bias_corrected=selection.bias_corrected_score,
         standard_error=selection.standard_error,
-        cross_validated=bool(able[selected].cv),
+        cross_validated=bool(run.folds or able[selected].cv),
     )
     return Selected(table, selection, scores, tuple(result.trial.candidate for result in able))
 

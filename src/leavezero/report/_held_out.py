@@ -12,6 +12,7 @@ from scipy import stats
 from sklearn import metrics
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier, DummyRegressor
+from threadpoolctl import threadpool_limits  # required by scikit-learn
 
 from leavezero._tables import is_pandas, take_rows
 from leavezero._typing import AnyArray, Floats, Ints, Table
@@ -86,7 +87,7 @@ def describe_predictions(
         [(take_rows(X, rows), y[rows]) for rows in fold] for fold in folds
     )
     tasks = (
-        delayed(_use_fold)(estimator, *sample, scorer, classes, permuted, seed + at)
+        delayed(_use_fold)(estimator, *sample, scorer, classes, permuted, seed + at, seconds)
         for at, sample in enumerate(samples)
     )
     # workers take seconds to start
@@ -107,10 +108,10 @@ def describe_predictions(
     use_loo = use_loo and len(y) <= MAX_TRAIN + MAX_TEST  # they may take long for more rows
     use_loo = use_loo and (seconds is None or time.monotonic() - started < seconds)
     predicted = _leave_one_out(estimator, X, y, classes) if use_loo else None
-    source, rows = "leave-one-out or out-of-bag predictions", np.arange(len(y))
+    source, rows = "leave-one-out or out-of-bag predictions of the model", np.arange(len(y))
     if predicted is None:
         n_folds = f"{len(folds)} fold{'s' * (len(folds) > 1)}"
-        source = f"predictions of models fitted to the other rows ({n_folds})"
+        source = f"predictions of the model fitted to the other rows ({n_folds})"
         predicted, rows = np.concatenate(values), np.concatenate([test for _, test in folds])
     known = np.isfinite(predicted if predicted.ndim == 1 else predicted[:, 0])
     y, predicted = y[rows][known], predicted[known]
@@ -148,29 +149,36 @@ def _use_fold(
     classes: AnyArray | None,
     permuted: bool,
     seed: int,
+    seconds: float | None,
 ) -> tuple[Floats, Floats | None]:
     """Return predictions for the test rows, and importances by column."""
-    with warnings.catch_warnings():
+    # if other programs use the cores, waiting BLAS threads make small fits up to 50 times slower
+    with warnings.catch_warnings(), threadpool_limits(1, user_api="blas"):
         warnings.simplefilter("ignore")
         model = clone(estimator).fit(*train)
+        started, n_rows = time.perf_counter(), MAX_PERMUTED_ROWS
         predicted = _predict(model, test[0], classes)
+        if seconds is not None:  # half of them are for permuted rows, at least one second
+            per_row = (time.perf_counter() - started) / len(predicted)
+            n_rows = int(min(n_rows, max(seconds / 2, 1.0) / per_row))
         importances = None
         if permuted:
-            importances = _score_decreases(model, *test, scorer, np.random.default_rng(seed))
+            rng = np.random.default_rng(seed)
+            importances = _score_decreases(model, *test, scorer, rng, n_rows)
     return predicted, importances
 
 
 def _score_decreases(
-    model: Any, X: Any, y: AnyArray, scorer: Any, rng: np.random.Generator
+    model: Any, X: Any, y: AnyArray, scorer: Any, rng: np.random.Generator, max_rows: int
 ) -> Floats:
     """Return the mean decrease of the score when each column is permuted (Breiman 2001).
 
-    The model predicts all permuted copies of the rows at once: many calls of a pipeline with a few
-    rows take far longer.
+    The model predicts all permuted copies of the rows at once, about ``max_rows``: many calls of a
+    pipeline with a few rows take far longer.
     """
     n_columns = X.shape[1]
     n_copies = 1 + N_REPEATS * n_columns
-    limit = min(MAX_PERMUTED_ROWS, MAX_PERMUTED_CELLS // n_columns) // n_copies
+    limit = min(max_rows, MAX_PERMUTED_CELLS // n_columns) // n_copies
     rows = _sample(np.arange(len(y)), max(limit, 20), rng)
     n_rows = len(rows)
     source = np.tile(rows, (n_columns, n_copies, 1))  # of each cell: column, copy, row
@@ -285,7 +293,8 @@ def _importances(
 def _classification(y: AnyArray, scores: Floats, classes: AnyArray) -> dict[str, Any]:
     predicted = classes[scores.argmax(axis=1)]
     counts = metrics.confusion_matrix(y, predicted, labels=classes)
-    shown = np.sort(np.argsort(-counts.sum(axis=1), kind="stable")[:MAX_CLASSES])
+    n_errors = counts.sum(axis=0) + counts.sum(axis=1) - 2 * counts.diagonal()
+    shown = np.sort(np.lexsort([-counts.sum(axis=1), -n_errors])[:MAX_CLASSES])
     described: dict[str, Any] = {
         "confusion": {"labels": [str(name) for name in classes[shown]], "n_classes": len(classes)},
         "curves": None,
@@ -356,6 +365,7 @@ def _regression(y: AnyArray, predicted: Floats) -> dict[str, Any]:
         "observed": _count_cells(predicted, y, edges, edges),
         "residuals": _count_cells(predicted, residuals, edges, round_edges(residuals, N_BINS)),
         "mean_absolute_error": float(np.abs(residuals).mean()),
+        "baseline_absolute_error": float(np.abs(y - y.mean()).mean()),
     }
 
 

@@ -41,7 +41,10 @@ def to_html(summary: Mapping[str, Any]) -> str:
     environment.filters |= {"number": format_number, "score": format_score}
     script = _read("report.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    figures = {part: [markup(svg) for svg in svgs] for part, svgs in page_figures(summary).items()}
+    figures = {
+        part: [(title, markup(svg)) for title, svg in found]
+        for part, found in page_figures(summary).items()
+    }
     page: str = environment.from_string(_read("report.html.j2")).render(
         summary=summary,
         tables=candidate_tables(summary),
@@ -89,7 +92,7 @@ def _table(summary: Mapping[str, Any], own: Sequence[Mapping[str, Any]]) -> dict
 
 def _cell(value: Any) -> dict[str, Any]:
     numeric = isinstance(value, int | float) and not isinstance(value, bool)
-    text = f"{value:.4g}" if numeric else str(value)
+    text = format_number(value) if numeric else str(value)
     return {"text": text, "sort": value if numeric else None, "numeric": numeric}
 
 

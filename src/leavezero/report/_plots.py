@@ -13,7 +13,7 @@ import numpy as np
 
 from leavezero._typing import Floats, Ints
 from leavezero.diagnostics import format_score
-from leavezero.report._summarize import BASELINE
+from leavezero.report._summarize import BASELINE, format_number
 
 Record = Mapping[str, Any]
 
@@ -35,6 +35,7 @@ _GUIDE: dict[str, Any] = {
     "linestyle": "--",
     "linewidth": 1,
 }  # lines for comparison
+_LEGEND = {"facecolor": COLORS["background"], "edgecolor": "none", "framealpha": 0.8}
 
 WIDTH = 360  # pixels; a phone shows it unscaled
 MAX_INTERVALS, MAX_POINTS, MAX_PARAMS = 15, 1_000, 8
@@ -227,51 +228,51 @@ def _compact(svg: str, label: str, size: tuple[float, float]) -> str:
     return ElementTree.tostring(root, encoding="unicode")
 
 
-def page_figures(summary: Record) -> dict[str, list[str]]:
-    """Return the figures for which a summary has data, by their part of the page."""
+def page_figures(summary: Record) -> dict[str, list[tuple[str, str]]]:
+    """Return titles and figures for which a summary has data, by their part of the page."""
     metric, held_out = summary["run"]["metric"], summary["held_out"] or {}
     scored = [one for one in summary["candidates"] if one["score"] is not None]
     types, validation = summary["model_types"], summary["validation"] or {}
-    figures: dict[str, list[str]] = {}
+    figures: dict[str, list[tuple[str, str]]] = {}
 
     def add(part: str, label: str, height: float, plot: Any, *args: Any, **kwargs: Any) -> None:
         svg = to_svg(plot, *args, label=label, size=(WIDTH, height), **kwargs)
-        figures.setdefault(part, []).append(svg)
+        figures.setdefault(part, []).append((label, svg))
 
     models = [one for one in types if one["name"] != BASELINE]
     if len(models) > 1:
-        label, height = f"{metric} by model type, with intervals", 80 + 26 * len(models)
+        label, height = f"{metric} by model type", 80 + 26 * len(models)
         rows, line = [{**one, "label": one["name"]} for one in models], summary["baseline"]
         title = "" if line is None else f"baseline {format_score(line)}"
         add("scores", label, height, _plot_intervals, rows, metric, line, title)
     elif scored:
         best = scored[:MAX_INTERVALS]
-        label = f"{metric} of the best {len(best)} candidates, with intervals"
+        label = f"{metric} of the best {len(best)} candidates"
         add("scores", label, 50 + 30 * len(best), plot_scores, best, metric)
     if held_out.get("confusion"):
         n_classes = len(held_out["confusion"]["labels"])
         label, height = "Confusion matrix", 170 + 24 * n_classes
         add("held_out", label, height, _plot_confusion, held_out["confusion"])
     if held_out.get("curves"):
-        label = f"{held_out['curves']['kind']} curve"
+        label = f"{held_out['curves']['kind']} curve{'s' * (len(held_out['curves']['lines']) > 1)}"
         add("held_out", label, 300, _plot_curves, held_out["curves"])
     if held_out.get("reliability"):
         add("held_out", "Reliability diagram", 300, _plot_reliability, held_out["reliability"])
     if held_out.get("observed"):
-        label = "Observed values over predictions"
+        label = "Observed and predicted values"
         add("held_out", label, 300, _plot_cells, held_out["observed"], "observed", diagonal=True)
-        label = "Residuals over predictions"
+        label = "Residuals and predicted values"
         add("held_out", label, 300, _plot_cells, held_out["residuals"], "observed - predicted")
     if held_out.get("importances"):
         columns = held_out["importances"]
-        label, height = f"Decrease of {metric} if a column is permuted", 60 + 26 * len(columns)
-        title = f"decrease of {metric}"
+        label, height = "The most important columns", 60 + 26 * len(columns)
+        title = f"decrease of {metric} if shuffled"
         add("importances", label, height, _plot_intervals, columns, title, 0.0, "")
     if types:
         own = [one for one in scored if one["type"] == types[0]["name"]][:MAX_POINTS]
         params = [one for one in types[0]["params"] if len(one["values"]) >= MIN_VALUES]
         for param in params[:MAX_PARAMS]:
-            add("params", f"{metric} over {param['name']}", 220, _plot_param, own, param, metric)
+            add("params", f"{metric} by {param['name']}", 220, _plot_param, own, param, metric)
     if "projection" in validation:
         label = "Training data and validation set in a plane"
         add("validation", label, 320, plot_validation_set, validation["projection"])
@@ -281,8 +282,11 @@ def page_figures(summary: Record) -> dict[str, list[str]]:
 def _plot_intervals(
     rows: Sequence[Record], metric: str, line: float | None, title: str, ax: Any
 ) -> None:
-    """Plot scores with intervals, and a line to compare them with."""
+    """Plot scores with intervals and as text, and a line to compare them with."""
     plot_scores(rows, metric, ax, labels="left")
+    for at, row in enumerate(rows):
+        text = format_score(row["score"], rows[0]["score"])
+        ax.text(1.02, at, text, va="center", transform=ax.get_yaxis_transform())
     if line is not None:
         ax.axvline(line, **_GUIDE | {"color": COLORS["training"]})
         ax.set_title(title, color=COLORS["training"], loc="left")
@@ -314,11 +318,11 @@ def _plot_curves(curves: Record, ax: Any) -> None:
     if curves["kind"] == "ROC":
         _mark_diagonal(ax)
         ax.set(xlabel="false positive rate", ylabel="true positive rate")
-        ax.legend(title="class: area", loc="best", frameon=False)
+        ax.legend(title="class: area", loc="best", **_LEGEND)
     else:
         ax.axhline(curves["share"], **_GUIDE)
         ax.set(xlabel="recall", ylabel="precision")
-        ax.legend(title="class: average precision", loc="best", frameon=False)
+        ax.legend(title="class: average precision", loc="best", **_LEGEND)
 
 
 def _plot_reliability(reliability: Record, ax: Any) -> None:
@@ -359,7 +363,7 @@ def _plot_param(candidates: Sequence[Record], param: Record, metric: str, ax: An
     for color, at in _by_color(own):
         ax.scatter(x[at], y[at], color=color, s=22, alpha=0.8)
     ticks = np.unique(np.linspace(0, len(values) - 1, 7).round().astype(int))
-    labels = [f"{v:.4g}" if param["numeric"] else _plain_label(v, 12) for v in values]
+    labels = [format_number(v) if param["numeric"] else _plain_label(v, 12) for v in values]
     ax.set_xticks(ticks, [labels[at] for at in ticks])
     # All parameters have the same vertical axis, which contains the interval of the best: smaller
     # differences are not to be seen.

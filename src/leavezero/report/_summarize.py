@@ -197,9 +197,9 @@ def _sentences(selection: Mapping[str, Any]) -> list[str]:
         known = low is not None and high is not None
         # it leaves out the uncertainty of the correction: with ties it may not exclude 0
         known = known and not (n_tied and low > 0)
-        interval = f" (95 % interval {format_score(low)} to {format_score(high)})" if known else ""
-        best = f"The best score is {format_score(margin)}"
-        sentences.append(f"{best} above the second best{interval}.")
+        texts = [format_score(value, selection["score"]) for value in (margin, low, high)]
+        interval = f" (95 % interval {texts[1]} to {texts[2]})" if known else ""
+        sentences.append(f"The best score is {texts[0]} above the second best{interval}.")
     if n_tied:
         others = "1 other candidate is" if n_tied == 1 else f"{n_tied} other candidates are"
         sentences.append(f"{others} statistically tied with the best.")

@@ -3,6 +3,7 @@
 import copy
 import sys
 import time
+import warnings
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -245,15 +246,17 @@ class ReportMixin(BaseEstimator):
         if run.labeled is not None or any(run.fit_params.values()) or not callable(scorer):
             return None
         classification = not is_regression(self._representative(), run.y)
-        folds = make_folds(
-            self.cv,
-            run.y,
-            state.groups,
-            None,
-            is_classification=classification,
-            seed=integer_seed(state.root, "report"),
-            owner=type(self).__name__,
-        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of small classes: the search has warned
+            folds = make_folds(
+                self.cv,
+                run.y,
+                state.groups,
+                None,
+                is_classification=classification,
+                seed=integer_seed(state.root, "report"),
+                owner=type(self).__name__,
+            )
         return describe_predictions(
             estimator,
             run.X,
@@ -381,7 +384,8 @@ def _describe_data(search: Any) -> dict[str, Any]:
         mean, deviation = map(format_number, (np.mean(y), np.std(y)))
         found["distribution"] = f"Mean {mean}, standard deviation {deviation}"
     if hasattr(X, "isna"):
-        found["missing"] = f"{float(np.mean(X.isna().to_numpy())):.1%} of the cells"
+        share = 100 * float(np.mean(X.isna().to_numpy()))
+        found["missing"] = f"{share:.1f} % of the cells" if share else "none"
     return found
 
 
