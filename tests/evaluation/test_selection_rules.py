@@ -43,9 +43,9 @@ def hits(share, n=400, seed=0):
 
 def test_interval_of_a_proportion_is_binomial(monkeypatch):
     monkeypatch.setattr(selection, "N_RESAMPLES", 2_000)
-    low, high = resample(row_scores([hits(0.8)]), ROOT).interval()
+    low, high = resample(row_scores([hits(0.8), np.zeros(400)]), ROOT).margin(0, 1)
     half = 1.96 * np.sqrt(0.8 * 0.2 / 400)
-    np.testing.assert_allclose([low[0], high[0]], [0.8 - half, 0.8 + half], atol=0.01)
+    np.testing.assert_allclose([low, high], [0.8 - half, 0.8 + half], atol=0.01)
 
 
 def test_copies_of_a_row_do_not_narrow_the_interval(monkeypatch):
@@ -138,7 +138,7 @@ def test_tied_candidates_are_within_two_standard_errors_of_the_difference():
 def test_selection_is_described_by_rows_of_the_table():
     values = [hits(0.6, seed=1), hits(0.8), hits(0.8)]
     ranking = make_ranking(values)
-    found = describe_selection(ranking, resample(ranking.row_scores, ROOT), [4, 2, 7], "Rule", 1)
+    found = describe_selection(ranking, resample(ranking.row_scores, ROOT), [4, 2, 7], "Rule", 1, (0.7, 0.9))
     assert (found.index, found.rule, found.n_tied, found.tied) == (2, "Rule", 2, (2, 7))
     assert (found.margin, found.margin_low, found.margin_high) == (0.0, 0.0, 0.0)
     assert found.standard_error == pytest.approx(0.02)

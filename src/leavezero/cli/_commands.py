@@ -29,7 +29,7 @@ _TASK_HELP = (
     "values are classes; other numbers are a regression target."
 )
 _MODELS_HELP = "Comma-separated: linear, boosting, lightgbm, forest, bayes, tree, knn, svm."
-_GRID_HELP = "TOML file with own models: a section [linear] with grid = {C = [0.5, 5]}."
+_GRID_HELP = "TOML file with own models: a section \\[linear] with grid = {C = [0.5, 5]}."
 _AUGMENTER_HELP = (
     "Generates the validation set: auto, mixup, neighbor-mixup, gaussian, gaussian-mixture, "
     "copula, union."

@@ -1,4 +1,4 @@
-"""From the results of candidates to ``cv_results_``, bootstrap intervals and the selection."""
+"""From the results of candidates to ``cv_results_``, intervals and the selection."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -88,10 +88,6 @@ class Resamples:
     def of(self, rows: Sequence[int]) -> "Resamples":
         """Return the scores of some candidates."""
         return Resamples(self.drawn[rows], self.left_out[rows])
-
-    def interval(self) -> Floats:
-        """Return the ends of the 95 % interval of each candidate, in two rows."""
-        return np.asarray(np.quantile(self.drawn, TAILS, axis=1))
 
     def margin(self, first: int, second: int) -> Floats:
         """Return the 95 % interval of the difference of two candidates."""
@@ -343,10 +339,11 @@ class Selection:
     standard_error : float
         Of the best score, on as many rows as the training data.
     new_data_low, new_data_high : float
-        The 95 % interval of the selected candidate's score on new data: its score plus and minus
-        1.96 standard errors of its leave-one-out, out-of-bag or fold score, or of the generated
-        rows if it has none. The error of the bias correction is not part of it, so that it
-        contains the score on new data less often than in 95 % of searches.
+        The 95 % interval of the selected candidate's score on new data, ``low_test_score`` and
+        ``high_test_score`` in ``cv_results_``: its score plus and minus 1.96 standard errors of its
+        leave-one-out, out-of-bag or fold score, or of the generated rows if it has none. The error
+        of the bias correction is not part of it, so that it contains the score on new data less
+        often than in 95 % of searches.
     bias_corrected_score : float
         The best score without its selection bias (Tsamardinos et al. 2018). A bias of the
         validation set itself is not removed.
@@ -385,16 +382,10 @@ def describe_selection(
     rows: Sequence[int],
     rule: str,
     selected: int,
-    variance: float = np.nan,
+    interval: tuple[float, float],
 ) -> Selection:
-    """Return the facts about a selection; ``rows`` are the candidates' rows in ``cv_results_``.
-
-    ``variance`` is the sampling variance of the selected candidate's held-out score.
-    """
+    """Return the facts about a selection; ``rows`` are the candidates' rows in ``cv_results_``."""
     best, units = ranking.best, ranking.row_scores
-    error = np.sqrt(variance)
-    if not np.isfinite(error):
-        error = standard_error(units.values[selected], units)
     margin, low, high = np.nan, np.nan, np.nan
     if len(ranking.scores) > 1:
         second = next(row for row in ranking.within(np.inf) if row != best)
@@ -409,8 +400,8 @@ def describe_selection(
         margin_low=low,
         margin_high=high,
         standard_error=standard_error(units.values[best], units),
-        new_data_low=float(ranking.scores[selected] - NORMAL_QUANTILE * error),
-        new_data_high=float(ranking.scores[selected] + NORMAL_QUANTILE * error),
+        new_data_low=interval[0],
+        new_data_high=interval[1],
         bias_corrected_score=min(resamples.bias_corrected_best(), float(ranking.scores[best])),
         resampled_units=units.resampled_units,
     )
@@ -482,9 +473,9 @@ def select(
         units,
     )
     selected = rule.choose(ranking)
-    held_out = np.array([result.held_out(name) for result in able])
+    low, high = (float(table[f"{end}_test_{name}"][rows[selected]]) for end in ("low", "high"))
     selection = describe_selection(
-        ranking, resamples, rows, type(rule).__name__, selected, held_out[selected, 1]
+        ranking, resamples, rows, type(rule).__name__, selected, (low, high)
     )
     scores = CandidateScores(
         metric=common_metric(run, able, name).name,
@@ -494,7 +485,7 @@ def select(
         validation=mean_scores([r.scores for r in able], name)
         if run.use_validation_set
         else np.full(len(able), np.nan),
-        held_out=held_out[:, 0],
+        held_out=np.array([result.held_out(name)[0] for result in able]),
         best=selected,
         tied=tuple(ranking.tied),
         bias_corrected=selection.bias_corrected_score,
@@ -533,10 +524,12 @@ def _add_metric(
     means = np.where(np.isnan(corrected), splits.mean(axis=1), corrected)
     splits = splits + (means - splits.mean(axis=1))[:, None]
     units = _row_scores(run, results, name, corrected - validation)
-    spread = splits.std(axis=1) if run.folds else _fold_spread(run, results, name, units)
+    errors = _score_errors(results, name, units)
     table |= {f"split{r}_test_{name}": column for r, column in enumerate(splits.T)}
     table[f"mean_test_{name}"] = means
-    table[f"std_test_{name}"] = spread
+    # Replicates vary less than folds of the training rows: the standard deviation is the one for
+    # which its quotient by the root of the number of splits is the standard error of the mean.
+    table[f"std_test_{name}"] = splits.std(axis=1) if run.folds else np.sqrt(n_splits) * errors
     table[f"rank_test_{name}"] = _ranks(means)
     if run.use_validation_set:
         table[f"mean_validation_{name}"] = validation
@@ -550,10 +543,11 @@ def _add_metric(
         table |= {f"split{r}_train_{name}": column for r, column in enumerate(train.T)}
         table[f"mean_train_{name}"] = np.array([np.mean(one) for one in known])
         table[f"std_train_{name}"] = np.array([np.std(one) for one in known])
-    resamples, metric = resample(units, root), common_metric(run, results, name)
-    for end, values in zip(("low", "high"), resamples.interval(), strict=True):
+    metric = common_metric(run, results, name)
+    for end, sign in (("low", -1), ("high", 1)):
+        values = means + sign * NORMAL_QUANTILE * errors
         table[f"{end}_test_{name}"] = np.clip(values, metric.lowest, metric.highest)
-    return units, resamples
+    return units, resample(units, root)
 
 
 def _corrected(run: Run, results: Sequence[CandidateResult], name: str) -> Floats:
@@ -564,19 +558,11 @@ def _corrected(run: Run, results: Sequence[CandidateResult], name: str) -> Float
     return corrected_scores(run, results, name)
 
 
-def _fold_spread(
-    run: Run, results: Sequence[CandidateResult], name: str, units: RowScores
-) -> Floats:
-    """Return the standard deviation that each score would have over folds of the training data.
-
-    A fold has ``1 / n_replicates`` of the training rows, so that the standard deviation divided by
-    the root of the number of splits is the standard error of the mean, as it is of folds.
-    Replicates themselves vary less: they all come from the same training rows.
-    """
+def _score_errors(results: Sequence[CandidateResult], name: str, units: RowScores) -> Floats:
+    """Return the standard errors of held-out scores; without one, that of the generated rows."""
     errors = np.nan_to_num([standard_error(values, units) for values in units.values])
     variances = np.array([result.held_out(name)[1] for result in results])
-    errors = np.where(np.isnan(variances), errors, np.sqrt(variances))
-    return np.sqrt(run.replicates.n_replicates) * errors
+    return np.where(np.isnan(variances), errors, np.sqrt(variances))
 
 
 def _metric_names(results: Sequence[CandidateResult]) -> list[str]:

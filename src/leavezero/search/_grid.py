@@ -59,8 +59,8 @@ class GridSearchLZO(BaseSearchLZO):
           there is none, for the reason in ``loo_note``.
         - ``mean_cv_score``: the mean score on folds; NaN if the candidate was not cross-validated.
         - ``split{r}_test_score``: the score on replicate r, shifted by the same correction.
-        - ``low_test_score``, ``high_test_score``: a 95 % bootstrap interval (see
-          :class:`Selection` for what is resampled).
+        - ``low_test_score``, ``high_test_score``: a 95 % interval for the score on new data (see
+          ``new_data_low`` of :class:`Selection` for what it leaves out).
     selection_ : Selection
         How the best was selected and how clearly.
     fit_counts_ : dict
