@@ -1,5 +1,6 @@
 """Checkpoints: results come back bit for bit, or not at all."""
 
+import io
 import os
 import random
 import sqlite3
@@ -221,6 +222,19 @@ def test_damaged_tables_raise(path, statement):
 def test_results_with_a_digest_but_without_sense_are_dropped(path, body, monkeypatch):
     with opened(path) as checkpoint:
         monkeypatch.setattr(_checkpoint, "_encode", lambda result: (body, zlib.compress(b"")))
+        checkpoint.save({"task": 1})
+    with pytest.warns(UserWarning, match="damaged"):
+        assert read(path) == {}
+
+
+def test_arrays_of_many_items_without_bytes_are_dropped(path, monkeypatch):
+    """A sum over them would take years."""
+    file = io.BytesIO()
+    header = {"descr": "<U0", "fortran_order": False, "shape": (2**60,)}
+    np.lib.format.write_array_header_1_0(file, header)
+    encoded = b'{"numpy array": 0}', zlib.compress(file.getvalue())
+    with opened(path) as checkpoint:
+        monkeypatch.setattr(_checkpoint, "_encode", lambda result: encoded)
         checkpoint.save({"task": 1})
     with pytest.warns(UserWarning, match="damaged"):
         assert read(path) == {}

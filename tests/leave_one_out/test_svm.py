@@ -120,6 +120,16 @@ def test_precomputed_and_callable_kernels_and_sparse_rows(data):
         np.testing.assert_allclose(values, expected, atol=1e-5)
 
 
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+def test_a_kernel_too_large_to_store_gives_the_same(data, kernel, monkeypatch):
+    model = SVC(C=2.0, kernel=kernel)
+    stored = fit_loo(model, data["X"], data["three"])
+    monkeypatch.setattr(_svm, "BLOCK_CELLS", 100)
+    in_parts = fit_loo(model, data["X"], data["three"])
+    for method, values in stored.predictions.items():
+        np.testing.assert_allclose(in_parts.predictions[method], values, rtol=1e-8)
+
+
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("C", [0.01, 0.5, 5.0])
 def test_linear_kernels_with_few_columns(n_classes, C, monkeypatch):

@@ -443,6 +443,21 @@ def test_results_that_no_search_has_written_raise(path, result, error_score):
         stump_search(path, grid, error_score=error_score).fit(X, y)
 
 
+@pytest.mark.parametrize("part", ["replicates", "fit_time"])
+@pytest.mark.parametrize("value", [None, "text", np.array(["a", "b"]), np.zeros(2, dtype="M8[s]")])
+def test_scores_that_are_no_numbers_raise(path, part, value):
+    grid = {"quantile": [0.2]}
+    stump_search(path, grid).fit(X, y)
+    summary = summarize_checkpoint(path)
+    for result in summary.results.values():
+        scores = next(iter(result["scores"].values()))
+        (scores if part in scores else result)[part] = value
+    with OpenCheckpoint(path, summary.identity, "a search") as checkpoint:
+        checkpoint.save(summary.results)
+    with pytest.raises(ValueError, match="contains results that no search has written"):
+        stump_search(path, grid).fit(X, y)
+
+
 @pytest.mark.slow
 def test_damaged_files_give_the_same_result_or_an_error(path, reference):
     """100 variations: truncated, zeroed blocks, changed bits."""

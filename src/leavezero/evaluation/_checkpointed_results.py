@@ -99,7 +99,7 @@ def _clear_errors() -> Iterator[None]:
     """Raise a clear error for results that a search has not written; digests do not detect them."""
     try:
         yield
-    except (AttributeError, LookupError, TypeError) as error:
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
         raise ValueError(
             "The checkpoint contains results that no search has written. Use another file, or "
             "delete this one to start again."
@@ -129,10 +129,10 @@ def _decoded(payload: Mapping[str, Any], trial: Trial) -> "CandidateResult":
         trial,
         _decoded_scores(payload["scores"]),
         payload["train_scores"],
-        payload["fit_time"],
-        payload["score_time"],
+        float(payload["fit_time"]),
+        float(payload["score_time"]),
         LOOScores(**loo),
-        corrected_score=payload["main_score"],
+        corrected_score=float(payload["main_score"]),
         error=payload["error"],
         scoring_errors=payload["scoring_errors"],
         n_fits=0,
@@ -144,4 +144,9 @@ def _encoded_scores(scores: Mapping[str, MetricScores]) -> dict[str, Any]:
 
 
 def _decoded_scores(payload: Mapping[str, Any]) -> dict[str, MetricScores]:
-    return {name: MetricScores(**one) for name, one in payload.items()}
+    scores = {name: MetricScores(**one) for name, one in payload.items()}
+    for one in scores.values():
+        optional = [array for array in (one.per_row, one.predictions) if array is not None]
+        if any(array.dtype.kind not in "biuf" for array in (one.replicates, *optional)):
+            raise TypeError("Scores must be numbers.")
+    return scores

@@ -81,8 +81,12 @@ def make_folds(
         splitter = check_cv(splitter, y[rows], classifier=is_classification)
         row_groups = None if groups is None else np.asarray(groups)[rows]
         features = np.zeros(len(rows)) if X is None or labeled is not None else X
-        folds = list(splitter.split(features, y[rows], row_groups))
-    except (TypeError, ValueError) as error:
+        every = np.arange(len(rows))
+        folds = [
+            (every[train], every[test])  # from masks and negative numbers, too
+            for train, test in splitter.split(features, y[rows], row_groups)
+        ]
+    except (IndexError, TypeError, ValueError) as error:
         raise ValueError(
             f"cv of {owner} must be an int of at least 2, a splitter or an iterable of train and "
             f"test rows that fits the data, got {cv!r}: {error}"
@@ -92,7 +96,7 @@ def make_folds(
             "No fits were performed. Was the CV iterator empty? Were there no candidates? cv of "
             f"{owner} must yield at least one fold, got {cv!r}."
         )
-    if not all(len(train) and len(test) for train, test in folds):
+    if not all(part.ndim == 1 and part.size for fold in folds for part in fold):
         raise ValueError(
             f"cv of {owner} must leave training and test rows in each fold, got {cv!r}. With "
             "groups there are at most as many folds as groups."

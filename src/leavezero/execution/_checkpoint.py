@@ -295,6 +295,8 @@ def _decode(body: bytes, content: bytes) -> Any:
     file, arrays = io.BytesIO(unpacked), []
     while file.tell() < len(unpacked):
         arrays.append(np.load(file, allow_pickle=False))
+        if arrays[-1].size > len(unpacked):  # items without bytes: any number fits into a file
+            raise ValueError("An array has more items than bytes.")
     return json.loads(
         body, object_hook=lambda found: arrays[found[_ARRAY]] if _ARRAY in found else found
     )

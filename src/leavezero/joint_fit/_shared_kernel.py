@@ -25,7 +25,7 @@ KERNEL_PARAMS = {
     "poly": ("gamma", "coef0", "degree"),
 }
 
-MAX_CELLS = 2**25  # coefficients of all support vectors in all pairs of classes
+MAX_CELLS = 2**23  # coefficients of all support vectors in all pairs of classes
 
 
 class SharedKernel(JointFit):

@@ -20,6 +20,7 @@ Gaussian kernel, and one Newton step gives the change.
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
 from itertools import combinations
 from typing import Any
 
@@ -104,9 +105,18 @@ class SVMKernel:
             return to_dense(X[left][:, right])
         if callable(kernel):
             return np.asarray(kernel(X[left], X[right]))
+        if X.shape[0] ** 2 <= BLOCK_CELLS:  # many classes need thousands of small parts
+            return self._whole[left[:, None], right]
+        return self._computed(X[left], X[right])
+
+    @cached_property
+    def _whole(self) -> Floats:
+        return self._computed(self.X, self.X)
+
+    def _computed(self, left: Any, right: Any) -> Floats:
         params = {"gamma": self.gamma, "degree": self.model.degree, "coef0": self.model.coef0}
-        values = pairwise_kernels(X[left], X[right], metric=kernel, filter_params=True, **params)
-        return to_dense(values)
+        kernel = self.model.kernel
+        return to_dense(pairwise_kernels(left, right, metric=kernel, filter_params=True, **params))
 
     def diagonal(self, rows: Ints) -> Floats:
         """Return the kernel of each row with itself."""
