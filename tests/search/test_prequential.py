@@ -39,6 +39,7 @@ def test_bad_candidates_are_dropped():
     X, y = simulate(3000)
     search = PrequentialSearchLZO(SGDClassifier(), ALPHAS, random_state=0).fit(X, y)
     table = search.cv_results_
+    assert table["param_alpha"].tolist() == ALPHAS["alpha"]
     assert table["n_batches"][3] < 29
     assert np.isnan(table["mean_test_score"][3])
     assert table["rank_test_score"][search.best_index_] == 1

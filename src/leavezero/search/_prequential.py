@@ -11,6 +11,7 @@ from sklearn.utils import get_tags
 from leavezero._random import integer_seed, seed_sequence, with_seed
 from leavezero._tables import count_rows, take_rows
 from leavezero._typing import AnyArray, Bools, Floats, RandomState, Table
+from leavezero.evaluation import param_columns
 from leavezero.search._base import BestEstimatorMixin
 from leavezero.search._messages import check_parameter, is_count
 
@@ -47,9 +48,9 @@ class PrequentialSearchLZO(BestEstimatorMixin):
     best_estimator_, best_params_, best_index_, best_score_
         The candidate with the highest fading average.
     cv_results_ : dict
-        Parameters, ``mean_test_score`` (the fading average), ``mean_prequential_score`` (over all
-        batches that the candidate was scored on), ``n_batches`` and ``rank_test_score``; NaN and
-        the last rank after a candidate was dropped.
+        Parameters as in ``GridSearchCV``, ``mean_test_score`` (the fading average),
+        ``mean_prequential_score`` (over all batches that the candidate was scored on),
+        ``n_batches`` and ``rank_test_score``; NaN and the last rank after a candidate was dropped.
     prequential_score_ : float
         The mean score of the best candidate so far on each next batch: what predictions by this
         search were worth.
@@ -217,6 +218,7 @@ class PrequentialSearchLZO(BestEstimatorMixin):
         counts = np.diagonal(self._differences[0]).astype(int)
         totals = self._sums[:, 0] / np.where(counts > 0, self._sums[:, 1], np.nan)
         self.cv_results_ = {
+            **param_columns(self._params),
             "params": self._params,
             "mean_test_score": averages,
             "mean_prequential_score": totals,
