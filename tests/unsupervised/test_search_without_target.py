@@ -100,7 +100,10 @@ def test_halving_report_and_checkpoint(tmp_path):
     code = first.summary()["run"]["code"]
     assert code["model"].endswith("model.fit(X)")
     assert code["search"].endswith("search.fit(X)")
-    assert "Baseline" not in first.to_html()
+    page = first.to_html()
+    assert "Its depth of the valleys between clusters is" in page
+    assert "Baseline" not in page
+    assert "On new rows" not in page
     first.diagnose()
 
 
