@@ -60,6 +60,8 @@ def test_bad_input(digits):
     search, pool, _ = digits
     with pytest.raises(ValueError, match="at least 1 row, got 0"):
         active_query(search, pool[:0])
+    with pytest.raises(ValueError, match="max_candidates must be at least 2, got 1"):
+        active_query(search, pool, max_candidates=1)
     with pytest.raises(ValueError, match="one label per row, got 1 labels for 2 rows"):
         active_query(search, pool).add_labels([1, 2], [0])
     with pytest.raises(ValueError, match=f"rows of the pool, 0 to {len(pool) - 1}, got"):

@@ -39,6 +39,7 @@ def test_bad_candidates_are_dropped():
     X, y = simulate(3000)
     search = PrequentialSearchLZO(SGDClassifier(), ALPHAS, random_state=0).fit(X, y)
     table = search.cv_results_
+    assert table["param_alpha"].tolist() == ALPHAS["alpha"]
     assert table["n_batches"][3] < 29
     assert np.isnan(table["mean_test_score"][3])
     assert table["rank_test_score"][search.best_index_] == 1
@@ -48,19 +49,20 @@ def test_bad_candidates_are_dropped():
     assert everything.best_params_ == search.best_params_
 
 
-def test_equal_candidates_are_rarely_dropped():
-    """At level 0.05 in each of 40 streams of 60 batches."""
+@pytest.mark.parametrize("n_candidates", [2, 9])
+def test_equal_candidates_are_rarely_dropped(n_candidates):
+    """At level 0.05 in each of 40 streams of 60 batches, also with few batches and many pairs."""
     n_dropped = 0
     for seed in range(40):
-        search = PrequentialSearchLZO(SGDClassifier(), {"alpha": [0.1, 0.2]})
+        search = PrequentialSearchLZO(SGDClassifier(), {"alpha": [0.1] * n_candidates})
         search._start(np.array([0, 1]))
         rng = np.random.default_rng(seed)
-        scores = iter(rng.normal(size=(60, 2)))
-        search.scorer_ = lambda model, X, y, found=search, scores=scores: next(found._stream)
-        for pair in scores:
-            search._stream = iter(pair[list(search._models)])
+        scores = iter(rng.normal(size=(60, n_candidates)))
+        search.scorer_ = lambda model, X, y, found=search: next(found._stream)
+        for batch in scores:
+            search._stream = iter(batch[list(search._models)])
             search._score(np.zeros((10, 1)), ())
-        n_dropped += len(search._models) < 2
+        n_dropped += len(search._models) < n_candidates
     assert n_dropped <= 5
 
 

@@ -97,6 +97,13 @@ def test_halving_report_and_checkpoint(tmp_path):
     assert again.cv_results_["mean_test_score"][1] == first.cv_results_["mean_test_score"][1]
     assert "No target with 60 rows and 3 columns." in json.dumps(first.summary())
     assert "valleys between clusters" in first._repr_html_()
+    code = first.summary()["run"]["code"]
+    assert code["model"].endswith("model.fit(X)")
+    assert code["search"].endswith("search.fit(X)")
+    page = first.to_html()
+    assert "Its depth of the valleys between clusters is" in page
+    assert "Baseline" not in page
+    assert "On new rows" not in page
     first.diagnose()
 
 
@@ -106,10 +113,11 @@ def test_halving_report_and_checkpoint(tmp_path):
         (X[:15], None, {}, "requires at least 20 samples for the depth of the valleys"),
         (np.ones((40, 2)), None, {}, "requires rows that differ .* got 40 equal rows"),
         (X, X[:, 0], {"scoring": ClusterScore()}, r"requires y=None, got a y"),
+        (X, None, {"scoring": "rand_score"}, r"scoring .* requires y for rand_score, but .* None"),
         (X[:, 0], None, {}, "Expected 2D array, got 1D array instead"),
         (np.where(X > 2, np.nan, X), None, {}, "Input X contains NaN"),
     ],
-    ids=["few rows", "constant", "target", "one dimension", "missing values"],
+    ids=["few rows", "constant", "target", "scorer", "one dimension", "missing values"],
 )
 def test_bad_input(data, y, options, message):
     with pytest.raises(ValueError, match=message):

@@ -43,6 +43,7 @@ from leavezero.evaluation._selection import (
     Selected,
     Selection,
     SelectionRule,
+    param_columns,
     resolve_rule,
     select,
 )

@@ -504,7 +504,7 @@ def _candidate_columns(results: Sequence[CandidateResult]) -> dict[str, Any]:
     for name in dict.fromkeys(name for result in results for name in result.trial.columns):
         columns[name] = np.array([result.trial.columns[name] for result in results])
     params = [result.trial.candidate.params for result in results]
-    return columns | _param_columns(params) | {"params": params}
+    return columns | param_columns(params) | {"params": params}
 
 
 def _add_metric(
@@ -577,7 +577,7 @@ def _ranks(scores: Floats) -> Ints:
     return rankdata(-np.array(comparable), method="min").astype(np.int32)
 
 
-def _param_columns(params: list[dict[str, Any]]) -> dict[str, Any]:
+def param_columns(params: list[dict[str, Any]]) -> dict[str, Any]:
     """Return a masked column for each parameter that any candidate sets."""
     columns = {}
     for name in dict.fromkeys(name for row in params for name in row):

@@ -1,6 +1,7 @@
 """Figures of a search on matplotlib axes: for users, and those of the HTML page as SVG."""
 
 import io
+import textwrap
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -370,7 +371,7 @@ def _plot_param(candidates: Sequence[Record], param: Record, metric: str, ax: An
     scores = [one["score"] for one in candidates]
     ends = [*scores, *(candidates[0].get(name) or scores[0] for name in ("low", "high"))]
     margin = 0.05 * np.ptp(ends) or 0.01
-    ax.set(xlabel=_plain_label(param["name"]), ylabel=_plain_label(metric))
+    ax.set(xlabel=_plain_label(param["name"]), ylabel=textwrap.fill(_plain_label(metric), 24))
     ax.set_ylim(min(ends) - margin, max(ends) + margin)
 
 

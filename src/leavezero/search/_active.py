@@ -158,6 +158,8 @@ def active_query(search: Any, X_pool: Table, *, max_candidates: int = 10) -> Act
     candidates = [selected.candidates[at] for at in selected.scores.tied[:max_candidates]]
     if not all(is_classifier(one.estimator) for one in candidates):
         raise ValueError("active_query requires a search over classifiers.")
+    if max_candidates < 2:
+        raise ValueError(f"max_candidates must be at least 2, got {max_candidates!r}.")
     if len(candidates) < 2:
         raise ValueError(
             "active_query requires at least 2 statistically tied candidates, got 1: no label is "

@@ -72,6 +72,7 @@ from leavezero.search._messages import (
     check_own_score,
     check_parameters,
     check_refit,
+    check_scorers_without_target,
     check_tables,
     check_target,
     check_values,
@@ -466,6 +467,7 @@ class BaseSearchLZO(CallbackSupportMixin, BestEstimatorMixin, ReportMixin):
                 "target and requires y=None, got a y."
             )
         if y is None:
+            check_scorers_without_target(scoring, owner)
             scoring = self._unsupervised_scoring(scoring, list(configured()), X, bool(params))
         self.scorer_ = scoring.scorers
         request = _Request(

@@ -13,6 +13,7 @@ import sklearn
 from scipy import sparse
 from sklearn import model_selection
 from sklearn.base import is_classifier, is_outlier_detector, is_regressor
+from sklearn.metrics import get_scorer_names
 from sklearn.pipeline import Pipeline
 from sklearn.utils import assert_all_finite, check_array, get_tags
 from sklearn.utils.multiclass import check_classification_targets
@@ -22,7 +23,7 @@ from leavezero._tables import count_rows, has_columns, is_text, plain
 from leavezero._typing import AnyArray, Table
 from leavezero._warnings import warn_caller
 from leavezero.augment import FixedValidationSet
-from leavezero.evaluation import CandidateResult, Run, Trial, final_estimator, is_pairwise
+from leavezero.evaluation import CandidateResult, Run, Scoring, Trial, final_estimator, is_pairwise
 from leavezero.exceptions import (
     AllCandidatesFailedError,
     CandidateFailedWarning,
@@ -181,6 +182,15 @@ def check_own_score(search: Any, estimators: Sequence[Any]) -> None:
                 "score, and there is no default score from one fit for these candidates, data and "
                 "options."
             )
+
+
+def check_scorers_without_target(scoring: Scoring, owner: str) -> None:
+    """Raise if y is missing and a metric is one of scikit-learn's, which all compare with y."""
+    names = [one.name for one in scoring.metrics.values() if one.name in get_scorer_names()]
+    if names:
+        raise ValueError(
+            f"scoring of {owner} requires y for {', '.join(names)}, but the target y is None."
+        )
 
 
 def not_exchangeable_reason(search: Any, params: RoutedParams) -> str | None:

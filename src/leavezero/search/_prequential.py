@@ -11,10 +11,10 @@ from sklearn.utils import get_tags
 from leavezero._random import integer_seed, seed_sequence, with_seed
 from leavezero._tables import count_rows, take_rows
 from leavezero._typing import AnyArray, Bools, Floats, RandomState, Table
+from leavezero.evaluation import param_columns
 from leavezero.search._base import BestEstimatorMixin
 from leavezero.search._messages import check_parameter, is_count
 
-MIN_BATCHES = 5  # before any candidate is dropped
 TUNED_BATCHES = 20  # at which the confidence sequence is narrowest
 
 
@@ -48,9 +48,9 @@ class PrequentialSearchLZO(BestEstimatorMixin):
     best_estimator_, best_params_, best_index_, best_score_
         The candidate with the highest fading average.
     cv_results_ : dict
-        Parameters, ``mean_test_score`` (the fading average), ``mean_prequential_score`` (over all
-        batches that the candidate was scored on), ``n_batches`` and ``rank_test_score``; NaN and
-        the last rank after a candidate was dropped.
+        Parameters as in ``GridSearchCV``, ``mean_test_score`` (the fading average),
+        ``mean_prequential_score`` (over all batches that the candidate was scored on),
+        ``n_batches`` and ``rank_test_score``; NaN and the last rank after a candidate was dropped.
     prequential_score_ : float
         The mean score of the best candidate so far on each next batch: what predictions by this
         search were worth.
@@ -59,9 +59,9 @@ class PrequentialSearchLZO(BestEstimatorMixin):
 
     Notes
     -----
-    Differences of batch scores are compared by an asymptotic confidence sequence (Waudby-Smith et
-    al. 2024), which holds at all times at once, with ``alpha`` divided by the number of other
-    candidates. It weights all batches equally.
+    Differences of batch scores are compared by a confidence sequence for normal values of unknown
+    variance (Wang and Ramdas 2025), which holds at all times at once, with ``alpha`` divided by
+    the number of pairs of candidates. It weights all batches equally.
 
     Examples
     --------
@@ -203,13 +203,14 @@ class PrequentialSearchLZO(BestEstimatorMixin):
         count, mean, square = self._differences[:, :, self.best_index_]
         if self.alpha is None or len(self._params) < 2:
             return np.zeros(len(count), dtype=bool)
-        level = self.alpha / (len(self._params) - 1)
-        tuning = (-2 * np.log(level) + np.log(-2 * np.log(level) + 1)) / TUNED_BATCHES
-        n = np.maximum(count, 2)
-        spread = np.sqrt(square / (n - 1))
-        scaled = n * tuning + 1
-        radius = spread * np.sqrt(2 * scaled / (n**2 * tuning) * np.log(np.sqrt(scaled) / level))
-        return (count >= MIN_BATCHES) & (mean + radius < 0)
+        n_candidates = len(self._params)
+        level = self.alpha / (n_candidates * (n_candidates - 1) / 2)
+        # c^2: the martingale averages effect sizes with the distribution N(0, 1 / c^2).
+        tuning = TUNED_BATCHES / (-2 * np.log(level) + np.log(-2 * np.log(level) + 1))
+        n = np.maximum(count, 1)
+        total, explained = square + n * mean**2, (n * mean) ** 2 / (n + tuning)
+        share = 1 - (level**2 * tuning / (n + tuning)) ** (1 / n)  # the martingale is 1 / level
+        return (mean < 0) & (explained > share * total)
 
     def _set_results(self) -> None:
         averages = self._averages(self._faded)
@@ -217,6 +218,7 @@ class PrequentialSearchLZO(BestEstimatorMixin):
         counts = np.diagonal(self._differences[0]).astype(int)
         totals = self._sums[:, 0] / np.where(counts > 0, self._sums[:, 1], np.nan)
         self.cv_results_ = {
+            **param_columns(self._params),
             "params": self._params,
             "mean_test_score": averages,
             "mean_prequential_score": totals,

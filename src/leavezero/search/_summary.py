@@ -420,7 +420,9 @@ def _seconds(search: Any, checks: dict[str, Any] | None) -> list[dict[str, Any]]
 
 def _code(search: Any, command: str | None, model: str | None) -> dict[str, Any]:
     """Return code of the model and of the search, and notes what it lacks for the same result."""
-    python = _search_code(search)
+    has_target = not hasattr(search, "_state") or search._state.run.y_fit is not None
+    data = ["X", "y"] if has_target else ["X"]
+    python = _search_code(search, data)
     notes = []
     if search.random_state is None:
         if {"n_iter", "n_candidates"} & set(search.get_params(deep=False)):
@@ -429,18 +431,18 @@ def _code(search: Any, command: str | None, model: str | None) -> dict[str, Any]
         notes.append("random_state is a generator, whose state has changed. Use an integer.")
     if model is None and hasattr(search, "best_estimator_"):
         imports, code = python_code(search.best_estimator_)
-        model = "\n".join([*imports, "", f"model = {code}", "model.fit(X, y)"])
+        model = "\n".join([*imports, "", f"model = {code}", f"model.fit({', '.join(data)})"])
     if "<" in python:
         notes.append("Parts in angle brackets have no short code; replace them.")
     return {"model": model, "search": python, "shell": command, "notes": notes}
 
 
-def _search_code(search: Any) -> str:
+def _search_code(search: Any, data: list[str]) -> str:
     names: set[str] = set()  # of the parameters of fit besides X and y
     if hasattr(search, "_state"):
         names = {name for params in search._state.run.fit_params.values() for name in params}
         names |= {"groups"} if search._state.groups is not None else set()
-    data = ["X", "y", *(f"{name}={name}" for name in sorted(names))]
+    data = [*data, *(f"{name}={name}" for name in sorted(names))]
     imports, code = python_code(search)
     return "\n".join([*imports, "", f"search = {code}", f"search.fit({', '.join(data)})"])
 
