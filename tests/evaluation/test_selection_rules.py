@@ -138,7 +138,9 @@ def test_tied_candidates_are_within_two_standard_errors_of_the_difference():
 def test_selection_is_described_by_rows_of_the_table():
     values = [hits(0.6, seed=1), hits(0.8), hits(0.8)]
     ranking = make_ranking(values)
-    found = describe_selection(ranking, resample(ranking.row_scores, ROOT), [4, 2, 7], "Rule", 1, (0.7, 0.9))
+    resamples = resample(ranking.row_scores, ROOT)
+    found = describe_selection(ranking, resamples, [4, 2, 7], "Rule", 1, (0.7, 0.9))
+    assert (found.new_data_low, found.new_data_high) == (0.7, 0.9)
     assert (found.index, found.rule, found.n_tied, found.tied) == (2, "Rule", 2, (2, 7))
     assert (found.margin, found.margin_low, found.margin_high) == (0.0, 0.0, 0.0)
     assert found.standard_error == pytest.approx(0.02)
