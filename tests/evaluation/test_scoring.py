@@ -87,6 +87,22 @@ def test_roc_auc_of_one_class_is_undefined(model, two_classes):
     assert np.isnan(found)
 
 
+@pytest.mark.parametrize("kind", [np.float64, np.float32, np.int64])
+@pytest.mark.parametrize("outputs", [(), (2,)])
+@pytest.mark.filterwarnings(
+    "ignore::RuntimeWarning"
+)  # scikit-learn's own, of squares that overflow
+def test_r2_of_any_target(kind, outputs, rng):
+    """Also of targets that are constant, or so large that their squares are infinite."""
+    X = rng.normal(size=(50, 2))
+    for size in (100.0, 0.0, 1e300) if kind is np.float64 else (100.0, 0.0):
+        y = (size * rng.normal(size=(50, *outputs))).astype(kind)
+        fitted = DummyRegressor().fit(X[:40], y[:40])
+        expected = get_scorer("r2")(fitted, X, y)
+        found = score(fitted, ValidationSet(X, y), "r2")
+        assert found == pytest.approx(expected, abs=1e-6, nan_ok=True)
+
+
 def test_rows_are_resampled_by_weight_for_metrics_without_weights(model, two_classes):
     X, y = two_classes
     correct = (model.predict(X) == y).astype(float)
