@@ -191,8 +191,8 @@ def test_rows_in_time_order_are_tested_on_later_rows(tmp_path):
     random, ordered = ({one["name"]: one["score"] for one in found} for found in scores)
     assert random["tree"] > 0.7
     assert ordered["tree"] < 0.3
-    cv = [one["cv"] for one in json.loads(result.stdout)["candidates"]]
-    assert sum(score is not None for score in cv) == 3
+    fits = json.loads(result.stdout)["fit_counts"]
+    assert sum(fits.values()) == 5 * 3 + 1  # with the best on all rows
 
 
 @pytest.mark.usefixtures("no_report")
@@ -335,6 +335,10 @@ def test_a_terminal_shows_progress(tmp_path, monkeypatch):
         (["a.csv", "--target", "kind", "--augmenter", "gaussian"], "Gaussian"),
         (["a.csv", "--target", "kind", "--id", "ID9"], "--id must be a column of the table"),
         (["a.csv", "--target", "kind", "--time-column", "flag"], "must hold a date, a time or"),
+        (
+            ["a.csv", "--target", "kind", "--time-column", "day", "--cv-finalists", "3"],
+            "--time-column cannot be combined with",
+        ),
         (
             ["a.csv", "--target", "kind", "--group-column", "gone"],
             "'gone' has 0 values and 48 gaps",

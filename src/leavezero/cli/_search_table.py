@@ -46,7 +46,6 @@ AUGMENTERS: dict[str, Callable[[], Any]] = {
     "union": lambda: AugmenterUnion([GaussianMixtureAugmenter(), CopulaAugmenter()]),
 }
 _REPORT_SECONDS = 10  # of the time budget, for the start of workers, checks and the report
-_ORDERED_FINALISTS = 12  # no candidate of a sorted table has a leave-one-out score
 _OUT_OF_TIME = "within time_budget"  # in the error of such a candidate
 _OWNER = f" of {CandidateSearchLZO.__name__}"
 TIME_ADVICE = "Use a longer --time-budget, or fast models in --models."
@@ -55,19 +54,20 @@ TIME_ADVICE = "Use a longer --time-budget, or fast models in --models."
 def make_search(prepared: PreparedTable, options: TableOptions) -> CandidateSearchLZO:
     """Return the search over the candidates of a table, not fitted."""
     check_name(options.augmenter, AUGMENTERS, "--augmenter must name an augmenter")
-    finalists, budget = options.cv_finalists, options.time_budget
+    budget = options.time_budget
     if budget is not None:
         spent = time.perf_counter() - options.started
         budget = max(budget / 2, 0.9 * budget - _REPORT_SECONDS - spent)
-    if prepared.ordered and finalists == "auto":
-        finalists = _ORDERED_FINALISTS
+    if prepared.ordered and (options.augmenter, options.cv_finalists) != ("auto", "auto"):
+        raise TableError(
+            "--time-column cannot be combined with --augmenter or --cv-finalists: all candidates "
+            "are scored on later rows."
+        )
     return CandidateSearchLZO(
         prepared.candidates,
         augmenter=AUGMENTERS[options.augmenter](),
         scoring=prepared.scoring,
-        # leaving out single rows of a sorted table would use later rows to predict earlier ones
-        loo="auto" if not prepared.ordered else False,
-        cv_finalists=finalists,
+        cv_finalists=options.cv_finalists,
         cv=prepared.cv,
         n_jobs=options.jobs,
         random_state=options.seed,
