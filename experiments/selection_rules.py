@@ -23,7 +23,8 @@ from leavezero import GridSearchLZO
 from leavezero.evaluation import CandidateResult, FoldPlan, Run, cross_validate_some
 from leavezero.evaluation import _bias_correction as correction
 from leavezero.evaluation import _fold_scores as folds_module
-from leavezero.evaluation._evaluate import evaluate_task, plan_tasks
+from leavezero.evaluation._evaluate import plan_tasks
+from leavezero.evaluation._fit_and_score import evaluate_task
 from leavezero.evaluation._scoring import join_scores
 
 PARTS_TRIED = ("tuning-300", "tuning-1000", "regression-tuning-300", "regression-tuning-1000")

@@ -28,14 +28,10 @@ from leavezero.evaluation import (
     evaluate,
     fit_candidate,
 )
-from leavezero.evaluation._evaluate import (
-    _one_of_each_first,
-    evaluate_task,
-    plan_tasks,
-    score_loo,
-)
+from leavezero.evaluation._evaluate import _one_of_each_first, plan_tasks
+from leavezero.evaluation._fit_and_score import Task, evaluate_task, score_loo
 from leavezero.evaluation._scoring import resolve_metric
-from leavezero.leave_one_out import leave_one_out_predict
+from leavezero.leave_one_out import find_leave_one_out, leave_one_out_predict
 
 KERNELS = [{"C": C, "gamma": gamma} for C in (1, 10, 100) for gamma in (0.1, 1.0)]
 
@@ -249,7 +245,7 @@ def test_loo_score_of_a_fit_that_has_not_seen_every_class(make_run, make_trials,
     rows = np.flatnonzero(y != 1)
     run = make_run(X, y, "neg_log_loss", use_loo=True)
     [trial] = make_trials(GaussianNB(), [{}], training_rows=rows)
-    [result] = evaluate_task(run, _evaluate.Task((trial,)))
+    [result] = evaluate_task(run, Task((trial,)))
     model = GaussianNB().fit(X[rows], y[rows])
     predicted = leave_one_out_predict(model, X[rows], y[rows], method="predict_proba")
     expected = -log_loss(y[rows], predicted)
@@ -278,7 +274,7 @@ def test_loo_scores_of_several_outputs():
 @pytest.mark.filterwarnings("ignore:Stochastic Optimizer")
 def test_note_why_there_is_no_loo_score(iris, monkeypatch, model, fit_params, metric, note):
     X, y = iris[0][:, :2], iris[1]
-    method = _evaluate.find_leave_one_out(model)
+    method = find_leave_one_out(model)
     if note == "failed":
         monkeypatch.setattr(type(method), "predict", lambda *args: 1 / 0)
         note = "failed: division by zero"

@@ -29,7 +29,7 @@ from leavezero.evaluation import (
     make_folds,
 )
 from leavezero.evaluation._bias_correction import correct_scores, distances
-from leavezero.evaluation._evaluate import LOOScores
+from leavezero.evaluation._fit_and_score import LOOScores
 from leavezero.evaluation._fold_scores import enough_folds
 
 FAST = {"augmenter": LabelInvariantMixup(), "n_replicates": 2, "random_state": 0}

@@ -10,17 +10,8 @@ from leavezero.evaluation._candidates import (
     Trial,
 )
 from leavezero.evaluation._checkpointed_results import CheckpointedResults, search_identity
-from leavezero.evaluation._evaluate import (
-    CandidateResult,
-    Evaluation,
-    Fold,
-    JointTask,
-    ModelStore,
-    Run,
-    evaluate,
-    fit_candidate,
-    is_pairwise,
-)
+from leavezero.evaluation._evaluate import Evaluation, JointTask, ModelStore, evaluate
+from leavezero.evaluation._fit_and_score import CandidateResult, fit_candidate
 from leavezero.evaluation._fold_scores import (
     FoldPlan,
     cross_validate_some,
@@ -29,6 +20,7 @@ from leavezero.evaluation._fold_scores import (
 )
 from leavezero.evaluation._permutation_check import permutation_scores
 from leavezero.evaluation._replicates import Replicates, sample_replicates
+from leavezero.evaluation._run import Fold, Run, is_pairwise
 from leavezero.evaluation._scoring import (
     SINGLE,
     Metric,

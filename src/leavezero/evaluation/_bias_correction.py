@@ -2,18 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.linalg import helmert
 from scipy.spatial.distance import cdist
 
 from leavezero._typing import AnyArray, Floats
+from leavezero.evaluation._fit_and_score import CandidateResult, common_metric
 from leavezero.evaluation._replicates import Replicates
-from leavezero.evaluation._scoring import Metric, common_metric, mean_scores
-
-if TYPE_CHECKING:
-    from leavezero.evaluation._evaluate import CandidateResult, Run
+from leavezero.evaluation._run import Run
+from leavezero.evaluation._scoring import Metric, mean_scores
 
 # Prior of the variance of the bias per unit of distance: its median in units of the variance of one
 # row's score, and the standard deviation of its logarithm. The prior is wide: where validation and
@@ -61,7 +59,7 @@ class PairedScores:
         return self.expected - self.held_out
 
 
-def correct_scores(run: "Run", results: "Sequence[CandidateResult]") -> "list[CandidateResult]":
+def correct_scores(run: Run, results: Sequence[CandidateResult]) -> list[CandidateResult]:
     """Return the results with their corrected score by the main metric."""
     corrected = np.full(len(results), np.nan)
     if run.main_metric is not None:
@@ -72,7 +70,7 @@ def correct_scores(run: "Run", results: "Sequence[CandidateResult]") -> "list[Ca
     ]
 
 
-def corrected_scores(run: "Run", results: "Sequence[CandidateResult]", name: str) -> Floats:
+def corrected_scores(run: Run, results: Sequence[CandidateResult], name: str) -> Floats:
     """Return the score of each result by one metric; NaN where it has none."""
     corrected = np.full(len(results), np.nan)
     scored = [at for at, result in enumerate(results) if name in result.scores]

@@ -13,7 +13,7 @@ from leavezero._typing import Ints, Params
 from leavezero.joint_fit import value_digest
 
 if TYPE_CHECKING:
-    from leavezero.evaluation._evaluate import CandidateResult
+    from leavezero.evaluation._fit_and_score import CandidateResult
 
 Key = tuple[Any, ...]
 ESTIMATOR = "estimator"  # the name of the estimator in a search that has only one

@@ -4,7 +4,7 @@ import platform
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy
@@ -12,14 +12,13 @@ import sklearn
 
 from leavezero._version import __version__
 from leavezero.evaluation._candidates import Trial
+from leavezero.evaluation._fit_and_score import CandidateResult, LOOScores, Task
+from leavezero.evaluation._run import Run
 from leavezero.evaluation._scoring import MetricScores
 from leavezero.execution import OpenCheckpoint, digest
 
-if TYPE_CHECKING:
-    from leavezero.evaluation._evaluate import CandidateResult, Run, Task
 
-
-def search_identity(run: "Run", random_state: Any, groups: Any) -> dict[str, str]:
+def search_identity(run: Run, random_state: Any, groups: Any) -> dict[str, str]:
     """Return a digest of each part that must be equal for results to be used again.
 
     Candidates are not part of it: a resumed search may have more of them.
@@ -50,7 +49,7 @@ def search_identity(run: "Run", random_state: Any, groups: Any) -> dict[str, str
 class CheckpointedResults:
     """The results that a checkpoint holds, by the content of a candidate."""
 
-    def __init__(self, store: OpenCheckpoint, run: "Run") -> None:
+    def __init__(self, store: OpenCheckpoint, run: Run) -> None:
         self._store = store
         self._known = store.load()
         self._keys: dict[tuple[Trial, int | None], str] = {}  # of tasks that are left
@@ -63,8 +62,8 @@ class CheckpointedResults:
             }
 
     def split(
-        self, run: "Run", tasks: "Sequence[Task]"
-    ) -> "tuple[list[tuple[Task, list[CandidateResult]]], list[Task]]":
+        self, run: Run, tasks: Sequence[Task]
+    ) -> tuple[list[tuple[Task, list[CandidateResult]]], list[Task]]:
         """Return the tasks whose results are stored, with them, and the tasks that are left.
 
         A task is split if only some of its trials are stored.
@@ -83,12 +82,12 @@ class CheckpointedResults:
                 self._keys |= {(trial, task.fold): keys[trial] for trial in unknown}
         return stored, left
 
-    def save(self, task: "Task", results: "Sequence[CandidateResult]") -> None:
+    def save(self, task: Task, results: Sequence[CandidateResult]) -> None:
         """Store the results of a finished task in one transaction."""
         keys = [self._keys.pop((trial, task.fold)) for trial in task.trials]
         self._store.save(dict(zip(keys, map(_encoded, results), strict=True)))
 
-    def _key(self, run: "Run", task: "Task", trial: Trial) -> str:
+    def _key(self, run: Run, task: Task, trial: Trial) -> str:
         estimator = trial.candidate.make_estimator(run.seed)
         fold = [] if task.fold is None else run.folds[task.fold]
         return digest([estimator, trial.training_rows, trial.iteration, run.kept_rows, *fold])
@@ -106,7 +105,7 @@ def _clear_errors() -> Iterator[None]:
         ) from error
 
 
-def _encoded(result: "CandidateResult") -> dict[str, Any]:
+def _encoded(result: CandidateResult) -> dict[str, Any]:
     """Return a result as nested dicts of numbers, strings and arrays."""
     return {
         "scores": _encoded_scores(result.scores),
@@ -121,9 +120,7 @@ def _encoded(result: "CandidateResult") -> dict[str, Any]:
     }
 
 
-def _decoded(payload: Mapping[str, Any], trial: Trial) -> "CandidateResult":
-    from leavezero.evaluation._evaluate import CandidateResult, LOOScores
-
+def _decoded(payload: Mapping[str, Any], trial: Trial) -> CandidateResult:
     loo = {**payload["loo"], "scores": _decoded_scores(payload["loo"]["scores"])}
     return CandidateResult(
         trial,

@@ -19,15 +19,9 @@ from leavezero._random import splitter_with_seed
 from leavezero._typing import AnyArray, Ints
 from leavezero.evaluation._bias_correction import correct_scores, distances
 from leavezero.evaluation._checkpointed_results import CheckpointedResults
-from leavezero.evaluation._evaluate import (
-    CandidateResult,
-    Fold,
-    Run,
-    Task,
-    evaluate_task,
-    plan_tasks,
-    trial_results,
-)
+from leavezero.evaluation._evaluate import plan_tasks, trial_results
+from leavezero.evaluation._fit_and_score import CandidateResult, Task, evaluate_task
+from leavezero.evaluation._run import Fold, Run
 from leavezero.evaluation._scoring import MetricScores, final_estimator
 from leavezero.execution import Limits
 

@@ -11,8 +11,9 @@ from leavezero._tables import take_rows
 from leavezero._typing import AnyArray
 from leavezero.diagnostics import PermutationScores
 from leavezero.evaluation._candidates import Candidate
-from leavezero.evaluation._evaluate import Run, fit_candidate
+from leavezero.evaluation._fit_and_score import fit_candidate
 from leavezero.evaluation._replicates import Replicates, sample_replicates
+from leavezero.evaluation._run import Run
 from leavezero.evaluation._scoring import CachedPredictions, Metric, score_model
 
 N_SHUFFLES = 5

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from numbers import Number
-from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata
@@ -24,9 +23,6 @@ from leavezero._typing import AnyArray, Floats, Ints, Table
 from leavezero.augment import ValidationSet
 from leavezero.evaluation._replicates import Replicates
 from leavezero.unsupervised import UnsupervisedScore
-
-if TYPE_CHECKING:
-    from leavezero.evaluation._evaluate import CandidateResult, Run
 
 SINGLE = "score"  # the name in cv_results_ of a single metric
 ESTIMATOR_DEFAULT = "the estimator's default"  # scoring=None, before the estimator is known
@@ -431,13 +427,6 @@ def join_scores(parts: Sequence[Mapping[str, MetricScores]]) -> dict[str, Metric
 def mean_scores(scores: Iterable[Mapping[str, MetricScores]], name: str) -> Floats:
     """Return the mean score of each model by a metric; NaN where it has none."""
     return np.array([one[name].mean if name in one else np.nan for one in scores])
-
-
-def common_metric(run: "Run", results: "Sequence[CandidateResult]", name: str) -> Metric:
-    """Return the metric; where estimators have different defaults, one with a known best score."""
-    candidates = {r.trial.candidate.estimator_name: r.trial.candidate for r in results}
-    metrics = [metric_for(one.estimator, run.metric(name)) for one in candidates.values()]
-    return min(metrics, key=attrgetter("highest"))
 
 
 def rounded(score: float) -> float:

@@ -15,9 +15,9 @@ from leavezero._typing import Bools, Floats, Ints, Params
 from leavezero.diagnostics import CandidateScores
 from leavezero.evaluation._bias_correction import corrected_scores
 from leavezero.evaluation._candidates import Candidate, Key
-from leavezero.evaluation._evaluate import CandidateResult, Run
+from leavezero.evaluation._fit_and_score import CandidateResult, common_metric
+from leavezero.evaluation._run import Run
 from leavezero.evaluation._scoring import (
-    common_metric,
     mean_scores,
     rounded,
     row_weights,
