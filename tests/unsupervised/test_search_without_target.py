@@ -1,6 +1,7 @@
 """Searches without y: which score is used, and what is refused."""
 
 import json
+from importlib.util import find_spec
 
 import numpy as np
 import pandas as pd
@@ -63,11 +64,26 @@ def test_folds_for_weights():
     ],
 )
 def test_containers(estimator, grid):
-    """Data frames, lists and sparse matrices have the scores of an array, without warnings."""
+    """Tables of all kinds have the scores of an array, without warnings."""
     expected = GridSearchLZO(estimator, grid, random_state=0).fit(X).cv_results_["mean_test_score"]
-    for rows in (pd.DataFrame(X, columns=list("abc")), X.tolist(), sparse.csr_matrix(X)):
+    tables = [pd.DataFrame(X, columns=list("abc")), X.tolist(), sparse.csr_matrix(X)]
+    tables += [X.astype(object), pd.DataFrame(X.astype(object), columns=list("abc"))]
+    if find_spec("polars"):
+        import polars as pl
+
+        tables += [pl.DataFrame(X, schema=list("abc"))]
+    for rows in tables:
         search = GridSearchLZO(estimator, grid, random_state=0).fit(rows)
         np.testing.assert_allclose(search.cv_results_["mean_test_score"], expected)
+
+
+def test_pipelines_in_pipelines():
+    expected = GridSearchLZO(KMeans(random_state=0), {"n_clusters": [1, 2]}).fit(X)
+    nested = make_pipeline(make_pipeline(KMeans(random_state=0)))
+    search = GridSearchLZO(nested, {"pipeline__kmeans__n_clusters": [1, 2]}).fit(X)
+    np.testing.assert_allclose(
+        search.cv_results_["mean_test_score"], expected.cv_results_["mean_test_score"]
+    )
 
 
 def test_sparse_rows_must_fit_into_memory():

@@ -167,10 +167,12 @@ def has_numbers_or_steps(X: Table, estimators: Sequence[Any]) -> bool:
     """Return whether X is a table of numbers, or pipelines may make one of it."""
     if all(isinstance(estimator, Pipeline) for estimator in estimators):
         return has_columns(X)
-    if any(map(is_pairwise, estimators)):
+    if any(map(is_pairwise, estimators)) or not has_columns(X):
         return False
-    dtypes = X.dtypes if hasattr(X, "dtypes") else [getattr(X, "dtype", np.asarray(X).dtype)]
-    return has_columns(X) and all(getattr(dtype, "kind", "O") in "fiub" for dtype in dtypes)
+    try:
+        return sparse.issparse(X) or np.asarray(X, dtype=np.float64).ndim > 1
+    except (TypeError, ValueError):
+        return False
 
 
 def check_own_score(search: Any, estimators: Sequence[Any]) -> None:

@@ -82,12 +82,25 @@ class UnsupervisedScore(ABC):
 
         All candidates have the same seed, so that generated rows do not differ between them.
         """
-        if isinstance(model, Pipeline):
-            X, model = model[:-1].transform(X), model[-1]
+        X, model = last_input(model, X), last_step(model)
         rows = np.asarray(_dense(X), dtype=np.float64)
         with warnings.catch_warnings():  # of models that were fitted to data frames
             warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
             return self.score(model, rows, np.random.default_rng(seed))
+
+
+def last_step(estimator: Any) -> Any:
+    """Return the last step of a pipeline; other estimators as they are."""
+    while isinstance(estimator, Pipeline):
+        estimator = estimator[-1]
+    return estimator
+
+
+def last_input(model: Any, X: Table) -> Table:
+    """Return the rows that the last step of a fitted pipeline receives; for other models, X."""
+    while isinstance(model, Pipeline):
+        X, model = model[:-1].transform(X) if len(model) > 1 else X, model[-1]
+    return X
 
 
 def _dense(X: Table) -> Any:

@@ -3,13 +3,11 @@
 from collections.abc import Iterable
 from typing import Any
 
-from sklearn.pipeline import Pipeline
-
 from leavezero.unsupervised._clusters import ClusterScore
 from leavezero.unsupervised._components import ComponentScore
 from leavezero.unsupervised._density import DensityScore
 from leavezero.unsupervised._outliers import OutlierScore
-from leavezero.unsupervised._unsupervised_score import UnsupervisedScore
+from leavezero.unsupervised._unsupervised_score import UnsupervisedScore, last_step
 
 # Mixtures are densities, and clusters only next to clusterers.
 SCORES: tuple[UnsupervisedScore, ...] = (
@@ -35,9 +33,5 @@ def find_score(estimators: Iterable[Any]) -> UnsupervisedScore | None:
     >>> find_score([KMeans()]).name
     'depth of the valleys between clusters'
     """
-    last = []
-    for estimator in estimators:
-        while isinstance(estimator, Pipeline):
-            estimator = estimator[-1]
-        last.append(estimator)
+    last = [last_step(estimator) for estimator in estimators]
     return next((score for score in SCORES if all(map(score.is_default_for, last))), None)
