@@ -99,7 +99,7 @@ from leavezero.search._unlabeled_target import (
     read_target,
     sortable_codes,
 )
-from leavezero.unsupervised import find_score
+from leavezero.unsupervised import NearestRows, find_score
 
 try:  # experimental, and not in older releases
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -150,6 +150,10 @@ def _best_estimator_has(method: str) -> Callable[["BestEstimatorMixin"], bool]:
         return True
 
     return check
+
+
+def _can_predict(search: "BaseSearchLZO") -> bool:
+    return hasattr(search, "nearest_rows_") or _best_estimator_has("predict")(search)
 
 
 def _call_best(name: str) -> Any:
@@ -784,9 +788,27 @@ class BaseSearchLZO(CallbackSupportMixin, BestEstimatorMixin, ReportMixin):
             self.fit_counts_ = self.fit_counts_ | {"refit": 1}
         if hasattr(self.best_estimator_, "feature_names_in_"):
             self.feature_names_in_ = self.best_estimator_.feature_names_in_
+        X = run.X if trial.training_rows is None else take_rows(run.X, trial.training_rows)
+        nearest_rows = NearestRows.of(self.best_estimator_, X)
+        if nearest_rows is not None:
+            self.nearest_rows_ = nearest_rows
+
+    @available_if(_can_predict)
+    def predict(self, X: Table) -> Any:
+        """Call predict on the best estimator.
+
+        Clusterers without it, such as ``DBSCAN``, label new rows by the nearest training row: see
+        :class:`~leavezero.unsupervised.NearestRows`.
+        """
+        best = self._fitted_best()
+        rows = getattr(self, "nearest_rows_", None)
+        return best.predict(X) if rows is None else rows.predict(best, X)
 
     def score(self, X: Table, y: AnyArray | None = None, **params: Any) -> float:
-        """Return the score of the best estimator on X and y, by the metric of the search."""
+        """Return the score of the best estimator on X and y, by the metric of the search.
+
+        Scores without a target are those of training rows: the estimator's own is returned instead.
+        """
         _best_estimator_has("fit")(self)
         estimator, scorer, name = self._fitted_best(), self.scorer_, SINGLE
         if self.multimetric_:
