@@ -57,11 +57,9 @@ def test_equal_candidates_are_rarely_dropped(n_candidates):
         search = PrequentialSearchLZO(SGDClassifier(), {"alpha": [0.1] * n_candidates})
         search._start(np.array([0, 1]))
         rng = np.random.default_rng(seed)
-        scores = iter(rng.normal(size=(60, n_candidates)))
-        search.scorer_ = lambda model, X, y, found=search: next(found._stream)
-        for batch in scores:
-            search._stream = iter(batch[list(search._models)])
-            search._score(np.zeros((10, 1)), ())
+        for scores in rng.normal(size=(60, n_candidates)):
+            left = np.isin(np.arange(n_candidates), list(search._models))
+            search._add_scores(np.where(left, scores, np.nan), 10)
         n_dropped += len(search._models) < n_candidates
     assert n_dropped <= 5
 
@@ -120,6 +118,30 @@ def test_bad_batches(n_rows, target, scoring, message):
     search = PrequentialSearchLZO(SGDClassifier(), ALPHAS, scoring=scoring)
     with pytest.raises(ValueError, match=message):
         search.fit(X, y if target else None)
+
+
+@pytest.mark.parametrize("estimator", [SGDClassifier(random_state=0), GaussianNB()])
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_refused_batch_changes_nothing(estimator, is_first):
+    """Nor does it in the first batch, after which the stream may start anew."""
+    X, y = simulate(300)
+    grid = ALPHAS if isinstance(estimator, SGDClassifier) else {"var_smoothing": [1e-9, 1e-2]}
+    searches = [PrequentialSearchLZO(estimator, grid) for _ in range(2)]
+    for search in searches:
+        if not is_first:
+            search.partial_fit(X[:100], y[:100], classes=[0, 1])
+    for rows, labels in ((X[100:200], y[100:200] + 2), (X[100:200] * np.nan, y[100:200])):
+        with pytest.raises(
+            ValueError, match=r"labels that are in classes, got 2, 3\.|contains NaN"
+        ):
+            searches[0].partial_fit(rows, labels, classes=[0, 1])
+    for search in searches:
+        search.partial_fit(X[200:], y[200:], classes=[0, 1])
+    assert searches[0].n_batches_ == searches[1].n_batches_
+    np.testing.assert_array_equal(
+        searches[0].cv_results_["mean_test_score"], searches[1].cv_results_["mean_test_score"]
+    )
+    np.testing.assert_array_equal(searches[0].predict(X), searches[1].predict(X))
 
 
 def test_classes_are_required():

@@ -123,11 +123,18 @@ class PrequentialSearchLZO(BestEstimatorMixin):
         is_first = not hasattr(self, "_models")
         if is_first:
             self._start(classes)
-        else:
-            self._score(X, target)
-        options = {"classes": self._classes} if self._classes is not None else {}
-        for model in self._models.values():
-            model.partial_fit(X, *target, **options)
+        try:
+            self._check_labels(y)
+            scores = None if is_first else self._scores(X, y)
+            options = {"classes": self._classes} if self._classes is not None else {}
+            for model in self._models.values():
+                model.partial_fit(X, *target, **options)
+        except Exception:
+            if is_first:  # a search that has learned nothing starts anew
+                del self._models
+            raise
+        if scores is not None:
+            self._add_scores(scores, count_rows(X))
         self.n_batches_ += 1
         self._set_results()
         return self
@@ -163,18 +170,31 @@ class PrequentialSearchLZO(BestEstimatorMixin):
         self._own: list[float] = []
         self.best_index_ = 0
 
-    def _score(self, X: Table, target: tuple[AnyArray, ...]) -> None:
-        """Score the candidates that are left, and drop those that are worse than the best."""
-        y = target[0] if target else None
+    def _check_labels(self, y: AnyArray | None) -> None:
+        """Raise if a batch has labels that are not in classes, which some estimators ignore."""
+        if y is None or self._classes is None or np.ndim(y) != 1 or np.ndim(self._classes) != 1:
+            return
+        unknown = set(np.asarray(y).tolist()) - set(np.asarray(self._classes).tolist())
+        if unknown:
+            raise ValueError(
+                f"PrequentialSearchLZO requires labels that are in classes, got "
+                f"{', '.join(sorted(map(repr, unknown)))}."
+            )
+
+    def _scores(self, X: Table, y: AnyArray | None) -> Floats:
+        """Return the scores of the candidates that are left, NaN for the others."""
         scores = np.full(len(self._params), np.nan)
         for row, model in self._models.items():
             scores[row] = self.scorer_(model, X, y)
-        known = np.isfinite(scores)
-        if not known.any():
+        if not np.isfinite(scores).any():
             raise ValueError(
                 "PrequentialSearchLZO requires finite scores of a batch, got only NaN."
             )
-        size = count_rows(X)
+        return scores
+
+    def _add_scores(self, scores: Floats, size: int) -> None:
+        """Add the scores of a batch, and drop candidates that are worse than the best."""
+        known = np.isfinite(scores)
         self._own.append(float(scores[self.best_index_]))
         self._faded *= self.fading
         for sums in (self._faded, self._sums):
