@@ -83,3 +83,10 @@ def test_labels_of_queries_are_known():
     query = ActiveQuery((4, 7), np.array([[0, 0, 0, 0], [0, 1, 1, 0]]))
     with pytest.raises(ValueError, match="add_labels requires known labels, got None or NaN"):
         query.add_labels([0], [np.nan])
+
+
+@pytest.mark.parametrize(("predictions", "label"), [([["a", "b"]], 0), ([[0, 1]], "0")])
+def test_labels_have_the_type_of_the_predictions(predictions, label):
+    query = ActiveQuery((4,), np.array(predictions))
+    with pytest.raises(ValueError, match=f"type of the predictions, such as .*, got {label!r}"):
+        query.add_labels([0], [label])

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.stats import beta
 from sklearn.base import is_classifier
 
-from leavezero._tables import count_rows
+from leavezero._tables import count_rows, plain
 from leavezero._typing import AnyArray, Floats, Ints, Table
 from leavezero.evaluation import fit_candidate, predict_in_blocks
 from leavezero.search._messages import check_tables
@@ -75,6 +75,13 @@ class ActiveQuery:
             )
         if any(label is None or label != label for label in labels):
             raise ValueError("add_labels requires known labels, got None or NaN.")
+        predicted = self.predictions.flat[0]
+        for label in labels:
+            if isinstance(label, str) != isinstance(predicted, str):
+                raise ValueError(
+                    f"add_labels requires labels of the type of the predictions, such as "
+                    f"{plain(predicted)!r}, got {plain(label)!r}."
+                )
         added = {int(row): label for row, label in zip(rows, labels, strict=True)}
         return replace(self, labels={**self.labels, **added})
 
