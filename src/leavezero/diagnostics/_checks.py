@@ -346,7 +346,7 @@ def check_held_out_scores(inputs: CheckInputs) -> Check:
     candidates = inputs.required_candidates()
     known = np.isfinite(candidates.held_out)
     if inputs.validation_set is None:
-        raise NotApplicableError("The scores are leave-one-out scores.")
+        raise NotApplicableError("There is no validation set.")
     if inputs.is_user_supplied:
         raise NotApplicableError("The validation set was given.")
     share = float(known.mean())

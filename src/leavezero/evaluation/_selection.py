@@ -35,7 +35,7 @@ ResampledUnits = Literal["training rows", "validation rows", "generated rows"]
 # The direction that makes a model simpler, by the last part of a parameter's name.
 _LOW = """
     C degree gamma hidden_layer_sizes k learning_rate max_depth max_features max_iter
-    max_leaf_nodes n_components n_estimators num_leaves
+    max_leaf_nodes n_clusters n_components n_estimators num_leaves
 """
 _HIGH = """
     alpha ccp_alpha epsilon l2_regularization min_child_samples min_child_weight
