@@ -45,6 +45,21 @@ def test_labels_decide():
     assert query.probability_best[1] > 0.97
 
 
+def test_dropped_candidates_stay_dropped():
+    """The third is right on the few rows on which the first two differ, and wrong elsewhere."""
+    truth = np.r_[np.ones(400, dtype=int), np.tile([0, 1], 20)]
+    predictions = np.array([np.ones(440), np.r_[np.ones(400), np.zeros(40)], truth])
+    predictions[2, :400] = 0
+    query = ActiveQuery((4, 7, 9), predictions.astype(int))
+    query = query.add_labels(range(20), truth[:20])
+    assert query.probability_best[2] < 0.01
+    rows = query.rows(40)
+    assert rows.min() == 400
+    query = query.add_labels(rows, truth[rows])
+    assert query.probability_best[2] == 0
+    np.testing.assert_allclose(query.probability_best[:2], 0.5, atol=0.01)
+
+
 def test_the_consensus_is_the_prior():
     predictions = np.array([[0, 0, 0, 0], [0, 0, 0, 1], [1, 1, 1, 0]])
     assert ActiveQuery((0, 1, 2), predictions).best_index == 0

@@ -10,12 +10,12 @@ from scipy.stats import beta
 from sklearn.base import is_classifier
 
 from leavezero._tables import count_rows, plain
-from leavezero._typing import AnyArray, Floats, Ints, Table
+from leavezero._typing import AnyArray, Bools, Floats, Ints, Table
 from leavezero.evaluation import fit_candidate, predict_in_blocks
 from leavezero.search._messages import check_tables
 
 PRIOR = 8.0  # labels that the consensus of the candidates is worth
-PROBABLE = 0.05  # of the highest probability to be the best: candidates with less are ignored
+PROBABLE = 0.01  # of the highest probability to be the best: candidates with less are dropped
 GRID = np.linspace(0, 1, 201)[1:-1]  # of accuracies
 
 
@@ -33,6 +33,8 @@ class ActiveQuery:
         The label that each candidate predicts for each row of the pool.
     labels : mapping of int to label
         The known labels by row of the pool.
+    left : tuple of int or None, default=None
+        The positions in ``candidates`` of those that may still be the best; None for all.
 
     Examples
     --------
@@ -46,6 +48,7 @@ class ActiveQuery:
     candidates: tuple[int, ...]  # rows of cv_results_, best first
     predictions: AnyArray = field(repr=False)  # one row per candidate, one column per row
     labels: Mapping[int, Any] = field(default_factory=dict)  # by row of the pool
+    left: tuple[int, ...] | None = None
 
     def rows(self, n_rows: int = 1) -> Ints:
         """Return the rows to label next; fewer if there are no others on which candidates differ.
@@ -53,9 +56,7 @@ class ActiveQuery:
         Rows are sampled among those on which the candidates differ that may still be the best. All
         rows on which two of them differ have the same chance, so that labels favor neither.
         """
-        probable = self.probability_best >= PROBABLE * self.probability_best.max()
-        votes = self.predictions[probable] if probable.sum() > 1 else self.predictions
-        differs = (votes != votes[0]).any(axis=0)
+        _, differs = self._votes()
         order = np.random.default_rng(0).permutation(len(differs))
         return order[differs[order] & ~np.isin(order, list(self.labels))][:n_rows]
 
@@ -83,7 +84,15 @@ class ActiveQuery:
                     f"{plain(predicted)!r}, got {plain(label)!r}."
                 )
         added = {int(row): label for row, label in zip(rows, labels, strict=True)}
-        return replace(self, labels={**self.labels, **added})
+        query = replace(self, labels={**self.labels, **added})
+        # For good: on rows on which the others differ, a dropped one would seem better than it is.
+        probable = np.flatnonzero(query.probability_best >= PROBABLE * query.probability_best.max())
+        return replace(query, left=tuple(probable.tolist())) if len(probable) > 1 else query
+
+    def _votes(self) -> tuple[AnyArray, Bools]:
+        """Return the predictions of the candidates that are left, and the rows that they decide."""
+        votes = self.predictions[list(self.left or range(len(self.predictions)))]
+        return votes, (votes != votes[0]).any(axis=0)
 
     @property
     def best_index(self) -> int:
@@ -97,21 +106,24 @@ class ActiveQuery:
         The accuracy of a candidate has a beta distribution: right and wrong labels are added to
         the share of the candidates that agree with it, which counts as eight labels.
         """
-        differs = (self.predictions != self.predictions[0]).any(axis=0)
-        votes = self.predictions[:, differs]
+        votes, differs = self._votes()
+        left = list(self.left or range(len(self.predictions)))
+        found = np.zeros(len(self.predictions))
+        found[left] = 1 / len(left)
         if not differs.any():
-            return np.full(len(votes), 1 / len(votes))
-        agreement = np.array([(votes == one).mean() for one in votes])
+            return found
         known = [row for row in self.labels if differs[row]]
         truth = np.array([self.labels[row] for row in known])
-        right = (self.predictions[:, known] == truth).sum(axis=1) if known else np.zeros(len(votes))
+        right = (votes[:, known] == truth).sum(axis=1) if known else np.zeros(len(votes))
+        agreement = np.array([(votes[:, differs] == one).mean() for one in votes[:, differs]])
         a = 0.5 + PRIOR * agreement + right
         b = 0.5 + PRIOR * (1 - agreement) + len(known) - right
         density = beta.pdf(GRID, a[:, None], b[:, None])
         log_below = np.log(np.maximum(beta.cdf(GRID, a[:, None], b[:, None]), 1e-300))
         others = np.exp(log_below.sum(axis=0) - log_below)
         weights = (density * others).sum(axis=1)
-        return weights / weights.sum()
+        found[left] = weights / weights.sum()
+        return found
 
 
 def active_query(search: Any, X_pool: Table, *, max_candidates: int = 10) -> ActiveQuery:
