@@ -9,6 +9,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.cluster import DBSCAN, KMeans
+from sklearn.datasets import make_blobs
 from sklearn.decomposition import PCA, FactorAnalysis, TruncatedSVD
 from sklearn.ensemble import IsolationForest
 from sklearn.exceptions import ConvergenceWarning
@@ -220,6 +221,15 @@ def test_kernel_densities_in_the_tests_of_scikit_learn(monkeypatch):
     """A search over pipelines without y and without predict."""
     monkeypatch.setattr(test_kde, "GridSearchCV", GridSearchLZO)
     test_kde.test_kde_pipeline_gridsearch()
+
+
+def test_clusters_in_the_tests_of_scikit_learn():
+    """Its test_unsupervised_grid_search expects the choice of folds: four, for three blobs."""
+    rows = make_blobs(50, random_state=0)[0]
+    model = KMeans(random_state=0, init="random", n_init=1)
+    search = GridSearchLZO(model, {"n_clusters": [2, 3, 4]})
+    assert search.fit(rows).best_params_ == {"n_clusters": 3}
+    assert search.set_params(cv=KFold(5)).fit(rows).best_params_ == {"n_clusters": 4}
 
 
 class Center(BaseEstimator):
