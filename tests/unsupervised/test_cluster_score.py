@@ -156,3 +156,10 @@ def test_no_clusters_of_any_shape_in_skewed_rows():
     rows = np.random.default_rng(2).exponential(size=(200, 2))
     search = GridSearchLZO(HDBSCAN(copy=True), {"min_cluster_size": [4, 8, 15, 30, 60]}).fit(rows)
     assert len(set(search.best_estimator_.labels_) - {-1}) < 2
+
+
+def test_copies_in_two_clusters():
+    """Two clusters at one point have no valley between them, and raise no warning."""
+    rows = np.repeat([[0.0, 0.0], [1.0, 2.0]], 20, axis=0)
+    search = GridSearchLZO(AgglomerativeClustering(), {"n_clusters": [1, 2, 3]}).fit(rows)
+    assert search.best_params_ == {"n_clusters": 2}

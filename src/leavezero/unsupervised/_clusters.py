@@ -20,6 +20,7 @@ OWN_ROWS = 1.0  # added to a valley: an empty one may have missed a row
 N_NEIGHBORS = 7  # whose distance is a row's density, where clusters may have any shape
 RAISED = 1.5  # factor of the lowest density on a path: one of seven rows errs by about 40 %
 MAX_ROWS = 5_000
+TINY = np.finfo(float).tiny
 ANY_SHAPE = (DBSCAN, HDBSCAN, OPTICS, SpectralClustering)
 
 
@@ -102,7 +103,9 @@ def _line_depths(X: Floats, codes: Ints, n_clusters: int) -> Floats:
     found = np.ones((n_clusters, n_clusters))
     for a, row in enumerate(distances):
         for b in np.argsort(row, kind="stable")[: N_NEAREST + 1]:
-            if b != a and (b > a or found[a, b] == 1):
+            if b != a and row[b] == 0:
+                found[a, b] = found[b, a] = 0
+            elif b != a and (b > a or found[a, b] == 1):
                 first = _positions(rows[a], centers[a], centers[b])
                 second = 1 - _positions(rows[b], centers[b], centers[a])
                 found[a, b] = found[b, a] = _valley_depth(first, second)
@@ -114,7 +117,7 @@ def _positions(rows: Floats, own: Floats, other: Floats) -> Floats:
     if len(rows) < 2:
         return np.ones(len(rows))
     axis = (len(rows) * own - rows) / (len(rows) - 1) - other
-    return ((rows - other) * axis).sum(axis=1) / (axis**2).sum(axis=1)
+    return ((rows - other) * axis).sum(axis=1) / np.maximum((axis**2).sum(axis=1), TINY)
 
 
 def _valley_depth(first: Floats, second: Floats) -> float:
@@ -137,7 +140,7 @@ def _graph_depths(X: Floats, codes: Ints, n_clusters: int) -> Floats:
     """
     n_neighbors = min(N_NEIGHBORS, len(X) - 1)
     distances, neighbors = NearestNeighbors(n_neighbors=n_neighbors).fit(X).kneighbors()
-    radius = np.maximum(distances[:, -1], np.finfo(float).tiny)
+    radius = np.maximum(distances[:, -1], TINY)
     typical = np.array([np.median(radius[codes == code]) for code in range(n_clusters)])
     first, second = np.repeat(np.arange(len(X)), n_neighbors), neighbors.ravel()
     length = np.maximum(radius[first], radius[second])
