@@ -144,6 +144,13 @@ def test_a_refused_batch_changes_nothing(estimator, is_first):
     np.testing.assert_array_equal(searches[0].predict(X), searches[1].predict(X))
 
 
+@pytest.mark.parametrize("rows", [None, "text", {"a": [1]}])
+def test_batches_are_tables(rows):
+    for method in ("fit", "partial_fit"):
+        with pytest.raises(TypeError, match="X passed to PrequentialSearchLZO must be an array"):
+            getattr(PrequentialSearchLZO(SGDClassifier(), ALPHAS), method)(rows, [0, 1])
+
+
 def test_classes_are_required():
     with pytest.raises(ValueError, match="requires classes"):
         PrequentialSearchLZO(SGDClassifier(), ALPHAS).partial_fit(*simulate(50))

@@ -13,7 +13,7 @@ from leavezero._tables import count_rows, take_rows
 from leavezero._typing import AnyArray, Bools, Floats, RandomState, Table
 from leavezero.evaluation import param_columns
 from leavezero.search._base import BestEstimatorMixin
-from leavezero.search._messages import check_parameter, is_count
+from leavezero.search._messages import check_parameter, check_tables, is_count
 
 TUNED_BATCHES = 20  # at which the confidence sequence is narrowest
 
@@ -98,6 +98,7 @@ class PrequentialSearchLZO(BestEstimatorMixin):
 
     def fit(self, X: Table, y: AnyArray | None = None) -> Self:
         """Learn the rows in their order, in batches."""
+        check_tables(X, y, "PrequentialSearchLZO")
         check_parameter(self, "batch_size", is_count(self.batch_size), "a positive int")
         if hasattr(self, "_models"):
             del self._models
@@ -115,6 +116,7 @@ class PrequentialSearchLZO(BestEstimatorMixin):
 
         Classifiers need ``classes``, all labels of the stream, with the first batch.
         """
+        check_tables(X, y, "PrequentialSearchLZO")
         if count_rows(X) == 0:
             raise ValueError("PrequentialSearchLZO requires at least 1 row per batch, got 0.")
         if y is None and get_tags(self.estimator).target_tags.required:
@@ -176,9 +178,10 @@ class PrequentialSearchLZO(BestEstimatorMixin):
             return
         unknown = set(np.asarray(y).tolist()) - set(np.asarray(self._classes).tolist())
         if unknown:
+            names = sorted(set(map(repr, unknown)))
             raise ValueError(
                 f"PrequentialSearchLZO requires labels that are in classes, got "
-                f"{', '.join(sorted(map(repr, unknown)))}."
+                f"{', '.join(names[:5])}."
             )
 
     def _scores(self, X: Table, y: AnyArray | None) -> Floats:
