@@ -95,8 +95,10 @@ def test_containers():
 def test_training_rows_with_missing_values():
     rows = X.copy()
     rows[:5, 0] = np.nan
-    search = GridSearchLZO(HDBSCAN(copy=True), {"min_cluster_size": [10, 50]}).fit(rows)
-    np.testing.assert_array_equal(search.predict(X)[5:], search.best_estimator_.labels_[5:])
+    frame = pd.DataFrame(rows).astype("Float64")  # with pandas.NA
+    for table, new in ((rows, X), (frame, pd.DataFrame(X))):
+        search = GridSearchLZO(HDBSCAN(copy=True), {"min_cluster_size": [10, 50]}).fit(table)
+        np.testing.assert_array_equal(search.predict(new)[5:], search.best_estimator_.labels_[5:])
 
 
 @pytest.mark.parametrize(

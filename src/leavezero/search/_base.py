@@ -788,10 +788,11 @@ class BaseSearchLZO(CallbackSupportMixin, BestEstimatorMixin, ReportMixin):
             self.fit_counts_ = self.fit_counts_ | {"refit": 1}
         if hasattr(self.best_estimator_, "feature_names_in_"):
             self.feature_names_in_ = self.best_estimator_.feature_names_in_
-        X = run.X if trial.training_rows is None else take_rows(run.X, trial.training_rows)
-        nearest_rows = NearestRows.of(self.best_estimator_, X)
-        if nearest_rows is not None:
-            self.nearest_rows_ = nearest_rows
+        if run.unsupervised is not None:
+            X = run.X if trial.training_rows is None else take_rows(run.X, trial.training_rows)
+            nearest_rows = NearestRows.of(self.best_estimator_, X)
+            if nearest_rows is not None:
+                self.nearest_rows_ = nearest_rows
 
     @available_if(_can_predict)
     def predict(self, X: Table) -> Any:

@@ -167,12 +167,13 @@ def has_numbers_or_steps(X: Table, estimators: Sequence[Any]) -> bool:
     """Return whether X is a table of numbers, or pipelines may make one of it."""
     if all(isinstance(estimator, Pipeline) for estimator in estimators):
         return has_columns(X)
-    if any(map(is_pairwise, estimators)) or not has_columns(X):
+    if any(map(is_pairwise, estimators)):
         return False
     try:
-        return sparse.issparse(X) or np.asarray(X, dtype=np.float64).ndim > 1
+        check_array(X, accept_sparse=True, dtype=np.float64, ensure_all_finite=False)
     except (TypeError, ValueError):
         return False
+    return True
 
 
 def check_own_score(search: Any, estimators: Sequence[Any]) -> None:

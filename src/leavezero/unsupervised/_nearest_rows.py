@@ -11,7 +11,7 @@ from sklearn.utils.validation import validate_data
 
 from leavezero._typing import Floats, Ints, Table
 from leavezero.unsupervised._clusters import ClusterScore
-from leavezero.unsupervised._unsupervised_score import last_input, last_step
+from leavezero.unsupervised._unsupervised_score import as_floats, last_input, last_step
 
 NOISE = -1
 
@@ -50,7 +50,7 @@ class NearestRows:
         if hasattr(model, "predict") or not ClusterScore().handles(last_step(model)):
             return None
         X, model = last_input(model, X), last_step(model)
-        rows, labels = X if sparse.issparse(X) else np.asarray(X), np.asarray(model.labels_)
+        rows, labels = X if sparse.issparse(X) else as_floats(X), np.asarray(model.labels_)
         if isinstance(model, DBSCAN):
             kept = model.core_sample_indices_
         elif isinstance(model, HDBSCAN):  # accepts missing values

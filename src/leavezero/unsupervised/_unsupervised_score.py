@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 from sklearn.pipeline import Pipeline
+from sklearn.utils import check_array
 
 from leavezero._typing import Bools, Floats, Table
 
@@ -72,6 +73,8 @@ class UnsupervisedScore(ABC):
                 f"{owner} requires at least {self.min_rows} samples for the {self.name}, got "
                 f"{n_rows}."
             )
+        if rows.dtype.kind == "O":  # pandas.NA cannot be compared
+            rows = rows.astype(str)
         if (rows == rows[:1]).all():
             raise ValueError(
                 f"{owner} requires rows that differ for the {self.name}, got {n_rows} equal rows."
@@ -83,7 +86,7 @@ class UnsupervisedScore(ABC):
         All candidates have the same seed, so that generated rows do not differ between them.
         """
         X, model = last_input(model, X), last_step(model)
-        rows = np.asarray(_dense(X), dtype=np.float64)
+        rows = as_floats(_dense(X) if sparse.issparse(X) else X)
         with warnings.catch_warnings():  # of models that were fitted to data frames
             warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
             return self.score(model, rows, np.random.default_rng(seed))
@@ -101,6 +104,11 @@ def last_input(model: Any, X: Table) -> Table:
     while isinstance(model, Pipeline):
         X, model = model[:-1].transform(X) if len(model) > 1 else X, model[-1]
     return X
+
+
+def as_floats(X: Table) -> Floats:
+    """Return a dense table as numbers; missing values of pandas become NaN."""
+    return check_array(X, dtype=np.float64, ensure_all_finite=False)
 
 
 def _dense(X: Table) -> Any:
