@@ -190,6 +190,14 @@ def test_no_finite_score(search, data, message):
         search.fit(data)
 
 
+def test_score_is_that_of_the_best_estimator():
+    search = GridSearchLZO(KMeans(random_state=0), {"n_clusters": [2, 3]}).fit(X)
+    assert search.score(X) == search.best_estimator_.score(X)
+    search = GridSearchLZO(DBSCAN(), {"eps": [0.5, 1.0]}).fit(X)
+    with pytest.raises(ValueError, match=r"requires a best estimator with the method score, got D"):
+        search.score(X)
+
+
 def test_more_clusters_than_distinct_rows():
     rows = np.repeat([[0.0, 0.0], [1.0, 1.0]], 20, axis=0)
     search = GridSearchLZO(KMeans(random_state=0), {"n_clusters": [1, 2, 3, 5]})

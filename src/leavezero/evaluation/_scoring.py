@@ -194,6 +194,11 @@ def final_estimator(estimator: Any) -> Any:
 
 
 def _score_method(estimator: Any, X: Any, y: Any = None, **params: Any) -> float:
+    if not hasattr(estimator, "score"):
+        raise ValueError(
+            f"score requires a best estimator with the method score, got {estimator!r}. Scores "
+            "without a target are those of training rows: see best_score_."
+        )
     return float(estimator.score(X, y, **params))
 
 
