@@ -44,7 +44,7 @@ OTHERS = [
 
 @pytest.mark.parametrize(("clusterer", "grid"), [*WITH_NOISE, *OTHERS])
 def test_rows_of_a_cluster(clusterer, grid):
-    """Training rows keep their labels, and new rows of the two moons are told apart."""
+    """Training rows keep their labels, and new rows are labeled by their moon."""
     search = GridSearchLZO(clusterer, grid)
     assert not hasattr(search, "predict")
     model = search.fit(X).best_estimator_
