@@ -23,7 +23,8 @@ class NearestRows:
     A new row has the label of the nearest training row. Clusterers with noise: for ``DBSCAN``, only
     core rows count, and rows farther than ``eps`` from all of them are noise, as they would be in
     training. ``HDBSCAN`` and ``OPTICS`` have no such distance. Rows nearest to noise are noise, and
-    rows that are farther from a cluster than any of its rows is from the others.
+    rows that are farther from a cluster than any of its rows is from the others. Pickles of a
+    search contain these rows.
 
     Examples
     --------
