@@ -124,6 +124,14 @@ def test_regression_with_one_and_several_outputs(metric, size, rng):
         assert found == pytest.approx(get_scorer(metric)(model, X, y), rel=1e-5)
 
 
+@pytest.mark.parametrize("n_outputs", [1, 2])
+def test_accuracy_of_a_regressor_raises(n_outputs, rng):
+    X, y = rng.normal(size=(20, 2)), rng.normal(size=(20, n_outputs))
+    model = LinearRegression().fit(X, y)
+    with pytest.raises(ValueError, match="ontinuous"):
+        score(model, ValidationSet(X, y), "accuracy", classes=None)
+
+
 @pytest.mark.parametrize("metric", ["roc_auc", "average_precision", "f1_micro", "accuracy"])
 @pytest.mark.parametrize("model", [RandomForestClassifier(5, random_state=0), CHAIN], ids=repr)
 def test_multilabel_targets(model, metric):

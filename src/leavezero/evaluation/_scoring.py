@@ -449,6 +449,8 @@ def _per_row_scores(
     if loss is None or (loss.needs_classes and replicates.classes is None):
         return None
     values = predictions.all_rows(loss.method)
+    if metric.name == "accuracy" and replicates.classes is None and _has_fractions(values):
+        return None  # of a regressor: the scorer raises
     return np.asarray(loss.best - loss.losses(values, replicates.rows, replicates.classes))
 
 
@@ -551,6 +553,10 @@ def _zero_one_losses(labels: AnyArray, rows: ValidationSet, classes: AnyArray | 
     """Return 1 for each misclassified row."""
     wrong = np.asarray(labels) != np.asarray(rows.y)
     return (wrong.any(axis=1) if wrong.ndim == 2 else wrong).astype(np.float32)
+
+
+def _has_fractions(values: AnyArray) -> bool:
+    return values.dtype.kind == "f" and bool(np.any(values % 1))
 
 
 def _log_losses(values: AnyArray, rows: ValidationSet, classes: AnyArray | None) -> Floats:
