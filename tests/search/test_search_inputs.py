@@ -217,6 +217,19 @@ def test_lightgbm(data):
     assert search.score(X, data[1]) > 0.7
 
 
+@pytest.mark.parametrize("container", [np.asarray, pd.DataFrame, sparse.csr_matrix])
+def test_transformers_that_return_frames(data, grid_search, container):
+    """The global setting concerns the transformers of users only."""
+    X, y, grid = container(data[0]), data[1], {"C": [0.1, 1.0]}
+    expected = grid_search(LogisticRegression(), grid, augmenter="auto").fit(X, y)
+    with sklearn.config_context(transform_output="pandas"):
+        search = grid_search(LogisticRegression(), grid, augmenter="auto").fit(X, y)
+        search.diagnose()
+        search.to_html()
+    scores = [one.cv_results_["mean_test_score"] for one in (search, expected)]
+    np.testing.assert_array_equal(*scores)
+
+
 @pytest.mark.skipif(
     tuple(int(part) for part in sklearn.__version__.split(".")[:2]) < (1, 7),
     reason="scikit-learn 1.6 requires array-api-compat for array_api_dispatch",
