@@ -12,7 +12,7 @@ import sklearn
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.compose import make_column_selector, make_column_transformer
-from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.ensemble import BaggingRegressor, HistGradientBoostingClassifier
 from sklearn.exceptions import DataConversionWarning
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.impute import SimpleImputer
@@ -170,6 +170,17 @@ def test_columns_of_y_are_flattened_for_estimators_of_scikit_learn():
     with pytest.warns(DataConversionWarning):
         search = GridSearchLZO(Ridge(), {"alpha": [1, 2]}, error_score="raise", **FEW).fit(X, y)
     assert search.predict(X).shape == (20,)
+
+
+def test_several_outputs_without_a_tag(rng):
+    """BaggingRegressor accepts them, but has no tag for it."""
+    X = rng.normal(size=(40, 3))
+    Y = X @ rng.normal(size=(3, 2))
+    bagging = BaggingRegressor(Ridge(), random_state=0)
+    search = GridSearchLZO(bagging, {"n_estimators": [2, 5]}, **FEW).fit(X, Y)
+    assert search.predict(X).shape == (40, 2)
+    with pytest.raises(AllCandidatesFailedError, match="y should be a 1d array"):
+        GridSearchLZO(SVC(), {"C": [1, 2]}, **FEW).fit(X, (Y > 0).astype(int))
 
 
 class ColumnRegressor(RegressorMixin, BaseEstimator):
