@@ -135,6 +135,14 @@ def test_scorers_are_recognized_by_their_function():
     assert resolve_metric(make_scorer(f1_score, pos_label=0), "test").name != "f1"
 
 
+def test_errors_of_truth_values(rng):
+    X, y = rng.normal(size=(20, 1)), np.arange(20) % 2 > 0
+    fitted = LogisticRegression().fit(X, y)
+    for metric in ("neg_mean_squared_error", "neg_mean_absolute_error"):
+        expected = get_scorer(metric)(fitted, X, y)
+        assert score(fitted, ValidationSet(X, y), metric, [False, True]) == pytest.approx(expected)
+
+
 @pytest.mark.parametrize("kind", [np.float64, np.float32, np.int64])
 @pytest.mark.parametrize("outputs", [(), (2,)])
 @pytest.mark.filterwarnings(

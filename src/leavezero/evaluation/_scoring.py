@@ -581,11 +581,11 @@ def _log_losses(values: AnyArray, rows: ValidationSet, classes: AnyArray | None)
 
 
 def _squared_losses(values: AnyArray, rows: ValidationSet, classes: AnyArray | None) -> Floats:
-    return _mean_over_outputs((np.asarray(values) - rows.y) ** 2)
+    return _mean_over_outputs((1.0 * values - rows.y) ** 2)
 
 
 def _absolute_losses(values: AnyArray, rows: ValidationSet, classes: AnyArray | None) -> Floats:
-    return _mean_over_outputs(np.abs(np.asarray(values) - rows.y))
+    return _mean_over_outputs(np.abs(1.0 * values - rows.y))
 
 
 def _mean_over_outputs(losses: AnyArray) -> Floats:
