@@ -416,7 +416,7 @@ class Featurizer:
                 max_features=20_000, sublinear_tf=True, token_pattern=r"\S+"
             )
         elif sparse.issparse(X):
-            self._whole = MaxAbsScaler()
+            self._whole = MaxAbsScaler().set_output(transform="default")
         if self._whole is not None:
             self._whole.fit(X)
             return self

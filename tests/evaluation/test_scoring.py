@@ -9,7 +9,14 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
-from sklearn.metrics import get_scorer, log_loss, make_scorer, roc_auc_score
+from sklearn.metrics import (
+    accuracy_score,
+    f1_score,
+    get_scorer,
+    log_loss,
+    make_scorer,
+    roc_auc_score,
+)
 from sklearn.mixture import GaussianMixture
 from sklearn.multioutput import ClassifierChain
 from sklearn.neighbors import KNeighborsClassifier
@@ -87,6 +94,55 @@ def test_roc_auc_of_one_class_is_undefined(model, two_classes):
     assert np.isnan(found)
 
 
+RATIOS = [
+    *("f1", "jaccard", "precision", "recall"),
+    *(
+        f"{name}_{average}"
+        for name in ("f1", "jaccard", "precision", "recall")
+        for average in ("macro", "micro", "weighted")
+    ),
+    "balanced_accuracy",
+]
+
+
+@pytest.mark.parametrize("metric", RATIOS)
+@pytest.mark.parametrize(
+    "labels",
+    [[0, 1], [-1, 1], [False, True], [1, 2], ["no", "yes"], [3, 5, 7], ["a", "b", "c"], [0.0, 1.0]],
+    ids=str,
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+@pytest.mark.filterwarnings("ignore:y_pred contains classes not in y_true")
+def test_ratios_of_class_counts(metric, labels, rng):
+    """Equal to scikit-learn's, also for classes without a row or a prediction, and its errors."""
+    codes = rng.permutation(np.arange(60) % len(labels))
+    X, y = codes[:, None] + rng.normal(size=(60, 1)), np.array(labels)[codes]
+    fitted = LogisticRegression().fit(X, y)
+    for rows in (slice(None), codes > 0, X[:, 0] > 1.5):
+        validation_set = ValidationSet(X[rows], y[rows])
+        try:
+            expected = get_scorer(metric)(fitted, X[rows], y[rows])
+        except ValueError:
+            with pytest.raises(ValueError, match=r"pos_label=1|average='binary'"):
+                score(fitted, validation_set, metric, labels)
+            continue
+        assert score(fitted, validation_set, metric, labels) == pytest.approx(expected, abs=1e-15)
+
+
+def test_scorers_are_recognized_by_their_function():
+    for scorer, name in [(make_scorer(f1_score), "f1"), (make_scorer(accuracy_score), "accuracy")]:
+        assert resolve_metric(scorer, "test").name == name
+    assert resolve_metric(make_scorer(f1_score, pos_label=0), "test").name != "f1"
+
+
+def test_errors_of_truth_values(rng):
+    X, y = rng.normal(size=(20, 1)), np.arange(20) % 2 > 0
+    fitted = LogisticRegression().fit(X, y)
+    for metric in ("neg_mean_squared_error", "neg_mean_absolute_error"):
+        expected = get_scorer(metric)(fitted, X, y)
+        assert score(fitted, ValidationSet(X, y), metric, [False, True]) == pytest.approx(expected)
+
+
 @pytest.mark.parametrize("kind", [np.float64, np.float32, np.int64])
 @pytest.mark.parametrize("outputs", [(), (2,)])
 @pytest.mark.filterwarnings(
@@ -122,6 +178,14 @@ def test_regression_with_one_and_several_outputs(metric, size, rng):
         model = LinearRegression().fit(X, y)
         found = score(model, ValidationSet(X, y), metric, classes=None)
         assert found == pytest.approx(get_scorer(metric)(model, X, y), rel=1e-5)
+
+
+@pytest.mark.parametrize("n_outputs", [1, 2])
+def test_accuracy_of_a_regressor_raises(n_outputs, rng):
+    X, y = rng.normal(size=(20, 2)), rng.normal(size=(20, n_outputs))
+    model = LinearRegression().fit(X, y)
+    with pytest.raises(ValueError, match="ontinuous"):
+        score(model, ValidationSet(X, y), "accuracy", classes=None)
 
 
 @pytest.mark.parametrize("metric", ["roc_auc", "average_precision", "f1_micro", "accuracy"])

@@ -56,9 +56,12 @@ def test_no_row_has_a_prediction_if_no_weight_remains(estimator):
 def test_rejects_other_targets(estimator):
     X, y = np.zeros((9, 1)), np.array([0, 0, 0, 1, 1, 1, 2, 3, 3])
     model = estimator.fit(X, y)
-    for other in (y[::-1] % 3, y[:5], np.stack([y, y], axis=1)):
+    method = find_leave_one_out(model)
+    for other in (y[::-1] % 3, y[:5]):
         with pytest.raises(ValueError, match="was not fitted to these rows"):
-            find_leave_one_out(model).predict(model, X, other)
+            method.predict(model, X, other)
+    with pytest.raises(ValueError, match=r"for one target, got y of shape \(9, 2\)"):
+        method.predict(model, X, np.stack([y, y], axis=1))
 
 
 @pytest.mark.parametrize(

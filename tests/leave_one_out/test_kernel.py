@@ -48,6 +48,15 @@ def test_precomputed_and_callable_kernels_and_other_containers(check_exact, regr
         check_exact(estimator, pd.DataFrame(X, columns=list("abc")), pd.Series(y))
 
 
+@pytest.mark.parametrize("alpha", [1e-3, 1.0])
+def test_single_precision(check_exact, regression_data, random_weights, alpha):
+    """A fit to float32 solves for a kernel matrix that is rounded to single precision."""
+    X, y = regression_data(0, 16)
+    for weights in (None, random_weights(0, 16)):
+        estimator = KernelRidge(alpha, kernel="rbf")
+        check_exact(estimator, X.astype(np.float32), y, weights, tolerance=1e-4)
+
+
 def test_columns_far_from_zero(check_exact, regression_data):
     X, y = regression_data(0, offset=1e4)
     check_exact(ESTIMATORS[0], X, y, tolerance=2e-5)  # distances have no more digits there

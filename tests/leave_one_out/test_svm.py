@@ -178,6 +178,22 @@ def test_sparse_rows_and_weights_of_linear_kernels(class_weight, weighted):
     np.testing.assert_allclose(*values, atol=0.02)
 
 
+@pytest.mark.parametrize(
+    ("estimator", "target"),
+    [(SVC(C=0.3, gamma=0.2), "two"), (SVC(gamma=0.2), "three"), (SVR(gamma=0.2), "noisy")],
+)
+def test_rows_without_weight_are_not_part_of_the_fit(data, estimator, target):
+    X, y, used = data["X"], data[target], np.arange(50) % 3 > 0
+    weighted = fit_loo(estimator, X, y, used.astype(float))
+    rest = fit_loo(estimator, X[used], y[used])
+    without = clone(estimator).fit(X[used], y[used])
+    for name, values in weighted.predictions.items():
+        tied = {"atol": 1e-8} if values.dtype.kind == "f" else {}
+        compare = np.testing.assert_allclose if tied else np.testing.assert_array_equal
+        compare(values[used], rest.predictions[name], **tied)
+        compare(values[~used], getattr(without, name)(X[~used]), **tied)
+
+
 def test_nu_and_few_free_vectors():
     check_accuracy(NuSVC(kernel="linear", nu=0.6), *overlapping(150, 10))
     X, y = overlapping(200, 10)

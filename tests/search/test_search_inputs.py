@@ -12,7 +12,7 @@ import sklearn
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.compose import make_column_selector, make_column_transformer
-from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.ensemble import BaggingRegressor, HistGradientBoostingClassifier
 from sklearn.exceptions import DataConversionWarning
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.impute import SimpleImputer
@@ -172,6 +172,17 @@ def test_columns_of_y_are_flattened_for_estimators_of_scikit_learn():
     assert search.predict(X).shape == (20,)
 
 
+def test_several_outputs_without_a_tag(rng):
+    """BaggingRegressor accepts them, but has no tag for it."""
+    X = rng.normal(size=(40, 3))
+    Y = X @ rng.normal(size=(3, 2))
+    bagging = BaggingRegressor(Ridge(), random_state=0)
+    search = GridSearchLZO(bagging, {"n_estimators": [2, 5]}, **FEW).fit(X, Y)
+    assert search.predict(X).shape == (40, 2)
+    with pytest.raises(AllCandidatesFailedError, match="y should be a 1d array"):
+        GridSearchLZO(SVC(), {"C": [1, 2]}, **FEW).fit(X, (Y > 0).astype(int))
+
+
 class ColumnRegressor(RegressorMixin, BaseEstimator):
     """A regressor that requires a y of shape (n, 1), as skorch's."""
 
@@ -215,6 +226,19 @@ def test_lightgbm(data):
     X = pd.DataFrame(data[0], columns=list("abcd"))
     search = GridSearchLZO(model, {"num_leaves": [2, 15]}, **FEW).fit(X, data[1])
     assert search.score(X, data[1]) > 0.7
+
+
+@pytest.mark.parametrize("container", [np.asarray, pd.DataFrame, sparse.csr_matrix])
+def test_transformers_that_return_frames(data, grid_search, container):
+    """The global setting concerns the transformers of users only."""
+    X, y, grid = container(data[0]), data[1], {"C": [0.1, 1.0]}
+    expected = grid_search(LogisticRegression(), grid, augmenter="auto").fit(X, y)
+    with sklearn.config_context(transform_output="pandas"):
+        search = grid_search(LogisticRegression(), grid, augmenter="auto").fit(X, y)
+        search.diagnose()
+        search.to_html()
+    scores = [one.cv_results_["mean_test_score"] for one in (search, expected)]
+    np.testing.assert_array_equal(*scores)
 
 
 @pytest.mark.skipif(

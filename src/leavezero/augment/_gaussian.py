@@ -165,7 +165,7 @@ class GaussianAugmenter(ClassConditionalAugmenter):
         low, high = one.values.min(axis=0), one.values.max(axis=0)
         unbounded = (low < high) & ~integer  # constants and integers stay within their range
         low[unbounded], high[unbounded] = -np.inf, np.inf
-        scaler = StandardScaler().fit(one.values)
+        scaler = StandardScaler().set_output(transform="default").fit(one.values)
         distribution = self._fit_distribution(scaler.transform(one.values), one.code)
         return scaler, (low, high), distribution
 

@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from numbers import Number
 from typing import Any
 
@@ -12,7 +13,18 @@ import numpy as np
 from scipy.stats import rankdata
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.dummy import DummyClassifier, DummyRegressor
-from sklearn.metrics import get_scorer, get_scorer_names, make_scorer, r2_score, roc_auc_score
+from sklearn.metrics import (
+    balanced_accuracy_score,
+    f1_score,
+    get_scorer,
+    get_scorer_names,
+    jaccard_score,
+    make_scorer,
+    precision_score,
+    r2_score,
+    recall_score,
+    roc_auc_score,
+)
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
@@ -167,8 +179,8 @@ def resolve_metric(scoring: Any, owner: str) -> Metric:
 def _scorer_name(scorer: Any) -> str:
     """Return the name of scikit-learn's scorer that is equal to a callable, or the callable's."""
     if isinstance(scorer, _SCORER_TYPE):
-        for name in get_scorer_names():
-            known = get_scorer(name)
+        names = [(name, get_scorer(name)) for name in get_scorer_names()]
+        for name, known in [*names, *_BINARY_SCORERS.items()]:
             if type(known) is type(scorer) and vars(known) == vars(scorer):
                 return str(name)
     return str(getattr(scorer, "__name__", type(scorer).__name__))
@@ -454,6 +466,8 @@ def _per_row_scores(
     if loss is None or (loss.needs_classes and replicates.classes is None):
         return None
     values = predictions.all_rows(loss.method)
+    if metric.name == "accuracy" and replicates.classes is None and _has_fractions(values):
+        return None  # of a regressor: the scorer raises
     return np.asarray(loss.best - loss.losses(values, replicates.rows, replicates.classes))
 
 
@@ -558,6 +572,10 @@ def _zero_one_losses(labels: AnyArray, rows: ValidationSet, classes: AnyArray | 
     return (wrong.any(axis=1) if wrong.ndim == 2 else wrong).astype(np.float32)
 
 
+def _has_fractions(values: AnyArray) -> bool:
+    return values.dtype.kind == "f" and bool(np.any(values % 1))
+
+
 def _log_losses(values: AnyArray, rows: ValidationSet, classes: AnyArray | None) -> Floats:
     """Return the negative log-probability of each row's label."""
     assert classes is not None
@@ -568,11 +586,11 @@ def _log_losses(values: AnyArray, rows: ValidationSet, classes: AnyArray | None)
 
 
 def _squared_losses(values: AnyArray, rows: ValidationSet, classes: AnyArray | None) -> Floats:
-    return _mean_over_outputs((np.asarray(values) - rows.y) ** 2)
+    return _mean_over_outputs((1.0 * values - rows.y) ** 2)
 
 
 def _absolute_losses(values: AnyArray, rows: ValidationSet, classes: AnyArray | None) -> Floats:
-    return _mean_over_outputs(np.abs(np.asarray(values) - rows.y))
+    return _mean_over_outputs(np.abs(1.0 * values - rows.y))
 
 
 def _mean_over_outputs(losses: AnyArray) -> Floats:
@@ -613,9 +631,65 @@ def _r2(y: AnyArray, values: AnyArray, **params: Any) -> float:
     return float(r2_score(y, values, **params))
 
 
+def _class_ratio(
+    y: AnyArray,
+    labels: AnyArray,
+    *,
+    ratio: Callable[[Ints, Ints, Ints], tuple[AnyArray, Ints]],
+    exact: Callable[..., float],
+    average: str,
+    **params: Any,
+) -> float:
+    """Return a ratio of the counts of each class, averaged over classes; see `_roc_auc`."""
+    if not params and y.ndim == labels.ndim == 1 and y.dtype.kind == labels.dtype.kind in "biuU":
+        classes, codes = np.unique(np.concatenate([y, labels]), return_inverse=True)
+        own, predicted = codes[: len(y)], codes[len(y) :]
+        hits, *counts = (
+            np.bincount(one, minlength=len(classes))
+            for one in (own[own == predicted], predicted, own)
+        )
+        if average == "micro":
+            hits, *counts = (count.sum(keepdims=True) for count in (hits, *counts))
+        upper, lower = ratio(hits, *counts)
+        is_one = len(classes) == 2 and classes[1] == 1
+        if lower.all() and (is_one or average != "binary"):
+            if average == "binary":
+                return float(upper[1] / lower[1])
+            weights = counts[1] if average == "weighted" else None
+            return float(np.average(upper / lower, weights=weights))
+    return float(exact(y, labels, average=average, **params))
+
+
+def _balanced_accuracy(y: AnyArray, labels: AnyArray, average: str, **params: Any) -> float:
+    return float(balanced_accuracy_score(y, labels, **params))
+
+
+# From the numbers of hits, of predictions and of rows of each class.
+_CLASS_RATIOS = {
+    "f1": (f1_score, lambda hits, predicted, own: (2 * hits, predicted + own)),
+    "jaccard": (jaccard_score, lambda hits, predicted, own: (hits, predicted + own - hits)),
+    "precision": (precision_score, lambda hits, predicted, own: (hits, predicted)),
+    "recall": (recall_score, lambda hits, predicted, own: (hits, own)),
+}
+# Without the average that get_scorer passes although it is the default.
+_BINARY_SCORERS = {name: make_scorer(exact) for name, (exact, _) in _CLASS_RATIOS.items()}
 _FAST_SCORERS = {
     "roc_auc": make_scorer(_roc_auc, response_method=("decision_function", "predict_proba")),
     "r2": make_scorer(_r2),
+    "balanced_accuracy": make_scorer(
+        partial(
+            _class_ratio,
+            ratio=_CLASS_RATIOS["recall"][1],
+            exact=_balanced_accuracy,
+            average="macro",
+        )
+    ),
+} | {
+    name if average == "binary" else f"{name}_{average}": make_scorer(
+        partial(_class_ratio, ratio=ratio, exact=exact, average=average)
+    )
+    for name, (exact, ratio) in _CLASS_RATIOS.items()
+    for average in ("binary", "macro", "micro", "weighted")
 }
 _ROW_LOSSES = {
     "accuracy": RowLoss("predict", _zero_one_losses, 1.0),

@@ -56,7 +56,8 @@ class KernelRidgeMethod(LeaveOneOutMethod):
             if diagonal is None:
                 return LOOPredictions("exact", {}, unreliable=SINGULAR)
             diagonals[:, alphas == alpha] = diagonal[:, None]
-        _check_solution(model, fitted, targets, alphas * dual, weights)
+        penalized = (alphas * dual).astype(kernel.dtype)
+        _check_solution(model, fitted, targets, penalized, weights)
         # Rows without weight are not part of the fit, so that the fit itself is without them.
         scores = np.where(weights[:, None] > 0, targets - dual / diagonals, fitted)
         return LOOPredictions("exact", {"predict": scores.reshape(y.shape)})
@@ -130,17 +131,18 @@ def _check_solution(
     residual = weights[:, None] * (fitted - targets) + penalized
     scale = max(float(np.abs(part).max(initial=0.0)) for part in (fitted, targets, penalized))
     scale *= float(weights.max(initial=0.0))
-    if not nearly_equal(residual, np.zeros_like(residual), scale):
+    if not nearly_equal(residual, np.zeros_like(penalized), scale):
         raise mismatch_error(model, "its dual_coef_ would be different")
 
 
 def _inverse_diagonal(kernel: Floats, alpha: float, weights: Floats) -> Floats | None:
     """Return the diagonal of (K + alpha / W)^-1, 1 without weight; None if nearly singular."""
     roots = np.sqrt(weights)
-    matrix = kernel * np.outer(roots, roots)
+    matrix = kernel.copy()  # in single precision, the fit rounds each of these steps, too
+    matrix *= np.outer(roots, roots)
     matrix[np.diag_indices_from(matrix)] += alpha
     try:
-        lower = linalg.cholesky(matrix, lower=True)
+        lower = linalg.cholesky(matrix.astype(np.float64), lower=True)
     except linalg.LinAlgError:  # the kernel is not positive definite, or alpha is 0
         return None
     diagonal = (_triangular_inverse(lower) ** 2).sum(axis=0)

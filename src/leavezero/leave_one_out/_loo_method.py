@@ -398,7 +398,10 @@ def _column(model: Any, y: AnyArray, n_rows: int) -> AnyArray:
     if column.ndim == 2 and column.shape[1] == 1:
         column = column[:, 0]
     if column.ndim != 1:
-        raise mismatch_error(model, f"y must be one column, got shape {column.shape}")
+        raise ValueError(
+            f"Leave-one-out predictions of {type(model).__name__} are available for one target, "
+            f"got y of shape {column.shape}."
+        )
     if len(column) != n_rows:
         raise mismatch_error(model, f"X has {n_rows} rows, y {len(column)}")
     return column

@@ -50,18 +50,13 @@ class OutOfBagMethod(LeaveOneOutMethod):
         dtype = np.float32 if is_forest else None
         rows = training_rows(model, X, dtype=dtype, ensure_all_finite=False)
         n_rows = rows.shape[0]
-        if getattr(model, "n_outputs_", 1) > 1:
-            raise ValueError(
-                "Leave-one-out predictions are available for one target; "
-                f"{type(model).__name__} was fitted to {model.n_outputs_}."
-            )
-        in_bag = _in_bag(model, n_rows, sample_weight)
-        if is_forest:
-            _check_leaves(model, rows, in_bag[0], sample_weight)
         if classes is None:
             target_values(model, y, n_rows)
         else:
             class_codes(model, y, n_rows)
+        in_bag = _in_bag(model, n_rows, sample_weight)
+        if is_forest:
+            _check_leaves(model, rows, in_bag[0], sample_weight)
         values, counts = _out_of_bag(model, rows, in_bag, 1 if classes is None else len(classes))
         has_prediction = counts > 0
         predictions: dict[str, AnyArray] = {"predict": values[:, 0]}

@@ -139,11 +139,14 @@ class _KernelSVMMethod(OneTargetMethod):
     """Base class of methods for kernel SVMs."""
 
     def _predict_rows(self, model: Any, data: TrainingData) -> LOOPredictions:
-        _check_rows(model, data.X)
-        return self._predict_svm(model, data, SVMKernel(model, data.X, svm_gamma(model, data.X)))
+        support = _support_rows(model, data)
+        kernel = SVMKernel(model, data.X, svm_gamma(model, data.X))
+        return self._predict_svm(model, data, support, kernel)
 
     @abstractmethod
-    def _predict_svm(self, model: Any, data: TrainingData, kernel: SVMKernel) -> LOOPredictions: ...
+    def _predict_svm(
+        self, model: Any, data: TrainingData, support: Ints, kernel: SVMKernel
+    ) -> LOOPredictions: ...
 
 
 class SVCMethod(_KernelSVMMethod):
@@ -156,18 +159,20 @@ class SVCMethod(_KernelSVMMethod):
     name = "support vector classifier"
     estimator_types = (SVC, NuSVC)
 
-    def _predict_svm(self, model: Any, data: TrainingData, kernel: SVMKernel) -> LOOPredictions:
+    def _predict_svm(
+        self, model: Any, data: TrainingData, support: Ints, kernel: SVMKernel
+    ) -> LOOPredictions:
         codes = data.y
         if 4 * len(codes) * len(model.intercept_) > MAX_CELLS:  # coefficients, scores and votes
             return LOOPredictions("approximate", {}, unreliable=TOO_MANY_PAIRS)
         expected = np.repeat(np.arange(len(model.classes_)), model.n_support_)
-        if not np.array_equal(codes[model.support_], expected):
+        if not np.array_equal(codes[support], expected):
             raise mismatch_error(model, "its support vectors have other classes in y")
         weights = data.weights * model.class_weight_[codes]
         coefs = pair_coefs(model)
-        scores = kernel.decision_values(model.support_, coefs) + model.intercept_
+        scores = kernel.decision_values(support, coefs) + model.intercept_
         dual_coef = np.zeros((len(codes), coefs.shape[1]))
-        dual_coef[model.support_] = coefs
+        dual_coef[support] = coefs
         svms = list(_pairs(model, codes, weights, dual_coef, scores))
         if _is_too_large(svms):
             return LOOPredictions("approximate", {}, unreliable=TOO_MANY)
@@ -192,31 +197,41 @@ class SVRMethod(_KernelSVMMethod):
     name = "support vector regression"
     estimator_types = (SVR, NuSVR)
 
-    def _predict_svm(self, model: Any, data: TrainingData, kernel: SVMKernel) -> LOOPredictions:
+    def _predict_svm(
+        self, model: Any, data: TrainingData, support: Ints, kernel: SVMKernel
+    ) -> LOOPredictions:
         targets, bounds = data.y, model.C * data.weights
         dual_coef = np.zeros(len(targets))
-        dual_coef[model.support_] = to_dense(model.dual_coef_)[0]
-        support_coef = dual_coef[model.support_]
-        scores = kernel.decision_values(model.support_, support_coef) + model.intercept_
-        svm = _regression(model, dual_coef, bounds, targets - scores)
+        dual_coef[support] = to_dense(model.dual_coef_)[0]
+        scores = kernel.decision_values(support, dual_coef[support]) + model.intercept_
+        svm = _regression(model, dual_coef, bounds, targets - scores).take(np.flatnonzero(bounds))
         if _is_too_large([svm]):
             return LOOPredictions("approximate", {}, unreliable=TOO_MANY)
         changes, _ = decision_changes(svm, kernel)
         reason = _free_vectors_reason(model, [svm], np.zeros(1, dtype=int), 0.0)
         if np.abs(changes).max() > np.ptp(targets):
             reason = "leaving out a row changes its prediction by more than the range of y"
-        return LOOPredictions("approximate", {"predict": scores - changes}, unreliable=reason)
+        scores[svm.rows] -= changes
+        return LOOPredictions("approximate", {"predict": scores}, unreliable=reason)
 
 
-def _check_rows(model: Any, rows: Any) -> None:
-    """Raise if the support vectors are not among the rows."""
+def _support_rows(model: Any, data: TrainingData) -> Ints:
+    """Return the rows of the support vectors; raise if they are other ones in X.
+
+    LIBSVM removes rows without weight before it numbers the others.
+    """
+    rows, used = data.X, np.flatnonzero(data.weights > 0.0)
     if tuple(rows.shape) != tuple(model.shape_fit_):
         raise mismatch_error(model, f"it had {model.shape_fit_[0]} rows, X has {rows.shape[0]}")
-    if model.kernel == "precomputed" or callable(model.kernel) or not len(model.support_):
-        return
+    if np.max(model.support_, initial=-1) >= len(used):
+        raise mismatch_error(model, f"only {len(used)} rows have a weight")
+    support = used[model.support_]
+    if model.kernel == "precomputed" or callable(model.kernel) or not len(support):
+        return support
     fitted = model.support_vectors_
-    if abs(rows[model.support_] - fitted).max() > 1e-6 * abs(fitted).max():
+    if abs(rows[support] - fitted).max() > 1e-6 * abs(fitted).max():
         raise mismatch_error(model, "its support vectors are other rows of X")
+    return support
 
 
 def _is_too_large(svms: Sequence[BinarySVM]) -> bool:
@@ -230,10 +245,10 @@ def _pairs(
     """Yield the SVM of each pair of classes."""
     first_sign = -1.0 if len(model.classes_) == 2 else 1.0  # binary: above zero is the second
     for pair, (one, other) in enumerate(combinations(range(len(model.classes_)), 2)):
-        rows = np.flatnonzero((codes == one) | (codes == other))
+        rows = np.flatnonzero(((codes == one) | (codes == other)) & (weights > 0.0))
         signs = np.where(codes[rows] == one, first_sign, -first_sign)
         coefs, margins = dual_coef[rows, pair], signs * scores[rows, pair]
-        sizes = np.abs(coefs) / np.maximum(weights[rows], 1e-300)
+        sizes = np.abs(coefs) / weights[rows]
         bound = model.C if isinstance(model, SVC) else sizes.max(initial=0.0)
         bounded = sizes >= bound * AT_BOUND
         free = (sizes > 0.0) & ~bounded
