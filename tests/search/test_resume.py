@@ -205,6 +205,8 @@ def test_search_that_was_interrupted_in_the_refit(path, fits, reference, monkeyp
     assert not hasattr(search, "best_estimator_")
 
 
+# Python drops an interrupt in the finalizer of a generator and prints it.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.slow
 def test_interrupt_in_any_function(path):
     """Of whatever package; what is saved is part of the result, and the same call resumes."""
