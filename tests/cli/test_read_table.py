@@ -212,6 +212,67 @@ def test_tables_that_expand_without_bound_are_refused(suffix, tmp_path, monkeypa
         read(path)
 
 
+def excel(path, sheet, target="worksheets/sheet1.xml", doctype=""):
+    """Write an Excel file with this content of a sheet, as other programs do."""
+    pytest.importorskip("openpyxl", reason="openpyxl is not installed")
+    FRAME.to_excel(path, index=False)
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    sheet = f"<worksheet xmlns='{MAIN}'><sheetData>{sheet}</sheetData></worksheet>"
+    parts["xl/worksheets/sheet1.xml"] = f"<?xml version='1.0'?>{doctype}{sheet}".encode()
+    links = "xl/_rels/workbook.xml.rels"
+    parts[links] = parts[links].replace(b"/xl/worksheets/sheet1.xml", target.encode())
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+    return path
+
+
+MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+HEADER = "<row r='1'><c r='A1' t='inlineStr'><is><t>a</t></is></c></row>"
+LAUGHS = "<!DOCTYPE a [<!ENTITY e0 'ha'>{}]>".format(
+    "".join(f"<!ENTITY e{n + 1} '{10 * f'&e{n};'}'>" for n in range(9))
+)
+
+
+@pytest.mark.parametrize(
+    ("row", "name"),
+    [
+        ("<row r='1048576'><c r='XFD1048576'><v>1</v></c></row>", "the last cell"),
+        ("<row r='900000000'><c><v>1</v></c></row>", "a row far away"),
+        ("<row r='9999999'/>", "an empty row far away"),
+    ],
+)
+def test_excel_files_with_few_cells_far_apart_are_refused(row, name, tmp_path):
+    """The rows between them would be filled, with 17 billion cells."""
+    with pytest.raises(TableError, match="expands to more than 200 times its size"):
+        read(excel(tmp_path / "a.xlsx", HEADER + row))
+
+
+def test_excel_files_may_have_empty_cells_far_away(tmp_path):
+    """Such as those of columns and rows that have a format."""
+    rows = HEADER + "<row r='2'><c r='A2'><v>1</v></c><c r='XFD2' s='0'/></row>"
+    rows += "<row r='1048576'><c r='XFD1048576' s='0'/></row>"
+    assert read(excel(tmp_path / "a.xlsx", rows)).to_dict("list") == {"a": [1]}
+
+
+@pytest.mark.parametrize(
+    ("target", "doctype", "text"),
+    [
+        ("/etc/passwd", "", "1"),
+        ("http://127.0.0.1:9/sheet.xml", "", "1"),
+        ("worksheets/sheet1.xml", LAUGHS, "&e9;"),
+        ("worksheets/sheet1.xml", "<!DOCTYPE a [<!ENTITY x SYSTEM '/etc/passwd'>]>", "&x;"),
+        ("worksheets/sheet1.xml", "", "<b>" * 100_000),
+    ],
+    ids=["a file of the system", "a page", "entities", "an entity of the system", "deep nesting"],
+)
+def test_excel_files_that_refer_to_others_or_expand_are_refused(target, doctype, text, tmp_path):
+    row = f"<row r='2'><c r='A2' t='str'><v>{text}</v></c></row>"
+    with pytest.raises(TableError, match="cannot be read as excel"):
+        read(excel(tmp_path / "a.xlsx", HEADER + row, target, doctype))
+
+
 def test_values_are_converted_to_their_kinds():
     frame = pd.DataFrame(
         {

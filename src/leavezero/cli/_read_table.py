@@ -20,6 +20,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any, Literal
+from xml.parsers import expat
 
 import numpy as np
 import pandas as pd
@@ -31,6 +32,7 @@ Kind = Literal["number", "boolean", "datetime", "string"]
 
 COMPRESSIONS = (".gz", ".bz2", ".xz", ".zip")
 BATCH_ROWS = 2**16  # of a Parquet file, whose size is looked at before the next ones are read
+MAX_EXCEL_ROWS = 2**20
 SMALL_SIZE, MAX_EXPANSION = 2**28, 200  # compressed files expand to these bytes, or so many times
 _OPENERS: dict[str, Callable[[Path], Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 _TEXT = dict.fromkeys((".csv", ".tsv", ".txt"), "csv")
@@ -275,8 +277,39 @@ def _read_arrow(path: Path, kind: str) -> Any:
     return table.to_pandas(ignore_metadata=True, date_as_object=False)
 
 
+def _check_cells(path: Path) -> None:
+    """Raise if a few cells of a sheet are far apart: it would be filled with empty ones."""
+    from openpyxl import utils
+
+    most = _max_size(path) // 8  # bytes of a cell
+    row = column = n_rows = n_columns = 0
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        nonlocal row, column, n_rows, n_columns
+        name = tag.rpartition(":")[2]
+        if name == "row":
+            row, column = int(attributes.get("r", row + 1)), 0
+        elif name == "c":
+            letters = attributes.get("r", "").rstrip("0123456789")
+            column = utils.column_index_from_string(letters) if letters else column + 1
+        elif name in ("v", "is"):  # cells without a value do not count
+            n_rows, n_columns = max(n_rows, row), max(n_columns, column)
+        if row > MAX_EXCEL_ROWS or n_rows * n_columns > most:
+            raise _expands(path)
+
+    with zipfile.ZipFile(path) as archive:
+        for member in archive.infolist():
+            row = n_rows = n_columns = 0
+            parser = expat.ParserCreate()
+            parser.StartElementHandler = start
+            # other members are not XML, and what is wrong with a sheet is reported when it is read
+            with suppress(expat.ExpatError), archive.open(member) as file:
+                parser.ParseFile(file)
+
+
 def _read_excel(path: Path, options: ReadOptions) -> tuple[Any, ReadOptions]:
     """Return a sheet, and the options with its name."""
+    _check_cells(path)
     with pd.ExcelFile(path, engine="openpyxl") as book:
         names = [str(name) for name in book.sheet_names]
         sheet = names[0] if options.sheet is None else options.sheet
@@ -319,10 +352,7 @@ def _open(path: Path, suffix: str, options: ReadOptions, table: str | None) -> T
         raise TableError(
             f"Excel files require openpyxl: pip install openpyxl; or save {path} as CSV."
         ) from error
-    except (  # ArrowInvalid: a ValueError
-        *(ValueError, KeyError, OSError, EOFError, sqlite3.Error),
-        *(zipfile.BadZipFile, zlib.error, lzma.LZMAError),
-    ) as error:
+    except Exception as error:  # readers of damaged files raise anything, such as IndexError
         raise TableError(f"{path} cannot be read as {kind}: {error}") from error
     frame.columns = frame.columns.map(str)
     if options.decimal != ".":
