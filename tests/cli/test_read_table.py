@@ -1,5 +1,6 @@
 """Tables on disk to frames."""
 
+import csv
 import io
 import sqlite3
 import sys
@@ -271,6 +272,19 @@ def test_excel_files_that_refer_to_others_or_expand_are_refused(target, doctype,
     row = f"<row r='2'><c r='A2' t='str'><v>{text}</v></c></row>"
     with pytest.raises(TableError, match="cannot be read as excel"):
         read(excel(tmp_path / "a.xlsx", HEADER + row, target, doctype))
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".jsonl.gz", ".jsonl.zip"])
+def test_json_lines_with_other_keys_in_each_row_are_refused(suffix, tmp_path, monkeypatch):
+    """Their table has as many columns as rows, almost all without a value."""
+    path = tmp_path / f"a{suffix}"
+    frame = pd.DataFrame({"lines": [f'{{"key{n}": 1}}' for n in range(2_000)]})
+    options = {"index": False, "header": False, "quoting": csv.QUOTE_NONE, "sep": "\t"}
+    frame.to_csv(path, **options)
+    assert read(path).shape == (2_000, 2_000)
+    monkeypatch.setattr(_read_table, "SMALL_SIZE", 10**6)
+    with pytest.raises(TableError, match="expands to more than 200 times its size"):
+        read(path)
 
 
 def test_values_are_converted_to_their_kinds():

@@ -4,6 +4,7 @@ import atexit
 import bz2
 import csv
 import gzip
+import json
 import lzma
 import marshal
 import re
@@ -15,7 +16,7 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import mkdtemp
@@ -34,7 +35,7 @@ COMPRESSIONS = (".gz", ".bz2", ".xz", ".zip")
 BATCH_ROWS = 2**16  # of a Parquet file, whose size is looked at before the next ones are read
 MAX_EXCEL_ROWS = 2**20
 SMALL_SIZE, MAX_EXPANSION = 2**28, 200  # compressed files expand to these bytes, or so many times
-_OPENERS: dict[str, Callable[[Path], Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+_OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 _TEXT = dict.fromkeys((".csv", ".tsv", ".txt"), "csv")
 _JSON = dict.fromkeys((".jsonl", ".ndjson"), "json lines")
 _ARROW = {".parquet": "parquet", ".feather": "feather", ".arrow": "feather"}
@@ -307,6 +308,24 @@ def _check_cells(path: Path) -> None:
                 parser.ParseFile(file)
 
 
+def _check_keys(path: Path, encoding: str) -> None:
+    """Raise if JSON lines have so many different keys that most cells of the table are empty."""
+    most, names = _max_size(path) // 8, set[Any]()  # bytes of a cell
+    with ExitStack() as files:
+        file: Any
+        if path.suffix.lower() == ".zip":
+            archive = files.enter_context(zipfile.ZipFile(path))
+            file = files.enter_context(archive.open(archive.namelist()[0]))
+        else:
+            file = files.enter_context(_OPENERS.get(path.suffix.lower(), Path.open)(path, "rb"))
+        for n_rows, line in enumerate(file, 1):
+            with suppress(ValueError):  # reported when it is read
+                record = json.loads(line.decode(encoding))
+                names.update(record if isinstance(record, dict) else ())
+            if n_rows * len(names) > most:
+                raise _expands(path)
+
+
 def _read_excel(path: Path, options: ReadOptions) -> tuple[Any, ReadOptions]:
     """Return a sheet, and the options with its name."""
     _check_cells(path)
@@ -341,6 +360,7 @@ def _open(path: Path, suffix: str, options: ReadOptions, table: str | None) -> T
         if suffix in _ARROW:
             frame = _read_arrow(path, kind)
         elif suffix in _JSON:
+            _check_keys(path, options.encoding)
             frame = pd.read_json(path, lines=True, dtype=False, encoding=options.encoding)
         elif suffix in _SQLITE:
             frame = _read_sqlite(path, table)
