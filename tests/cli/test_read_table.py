@@ -274,6 +274,17 @@ def test_excel_files_that_refer_to_others_or_expand_are_refused(target, doctype,
         read(excel(tmp_path / "a.xlsx", HEADER + row, target, doctype))
 
 
+def test_views_that_compute_without_end_are_refused(tmp_path, monkeypatch):
+    """They return no row, so that nothing else can stop them."""
+    monkeypatch.setattr(_read_table, "MAX_STEPS", 10**6)
+    path = tmp_path / "a.sqlite"
+    endless = "WITH RECURSIVE a(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM a) SELECT x FROM a"
+    with closing(sqlite3.connect(path)) as database:
+        database.execute(f"CREATE VIEW a AS {endless} WHERE x < 0")
+    with pytest.raises(TableError, match=r"the view 'a' takes too long\. Save it as a table"):
+        read(path)
+
+
 @pytest.mark.parametrize("suffix", [".jsonl", ".jsonl.gz", ".jsonl.zip"])
 def test_json_lines_with_other_keys_in_each_row_are_refused(suffix, tmp_path, monkeypatch):
     """Their table has as many columns as rows, almost all without a value."""

@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from itertools import count
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any, Literal
@@ -32,6 +33,7 @@ from leavezero.cli._output import TableError, check_name, quoted
 Kind = Literal["number", "boolean", "datetime", "string"]
 
 COMPRESSIONS = (".gz", ".bz2", ".xz", ".zip")
+MAX_STEPS, STEPS_PER_CALL = 5 * 10**9, 10**6  # of SQLite for one table: a minute or two
 BATCH_ROWS = 2**16  # of a Parquet file, whose size is looked at before the next ones are read
 MAX_EXCEL_ROWS = 2**20
 SMALL_SIZE, MAX_EXPANSION = 2**28, 200  # compressed files expand to these bytes, or so many times
@@ -345,10 +347,19 @@ def _read_sqlite(path: Path, table: str | None) -> Any:
         if table is None or table not in names:
             raise ValueError(f"name one of its tables, such as {path}::TABLE: {quoted(names)}.")
         database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(_max_size(path), 10**9))
+        steps = count(0, STEPS_PER_CALL)
+        database.set_progress_handler(lambda: next(steps) > MAX_STEPS, STEPS_PER_CALL)
         quoted_name = table.replace('"', '""')
-        rows = database.execute(f'SELECT * FROM "{quoted_name}"')
-        columns = [name for name, *_ in rows.description]
-        found = _bounded(path, rows, lambda row: len(marshal.dumps(row)))  # a view may not end
+        try:
+            rows = database.execute(f'SELECT * FROM "{quoted_name}"')
+            columns = [name for name, *_ in rows.description]
+            found = _bounded(path, rows, lambda row: len(marshal.dumps(row)))  # a view may not end
+        except sqlite3.OperationalError as error:
+            if next(steps) > MAX_STEPS:
+                raise ValueError(
+                    f"the view {table!r} takes too long. Save it as a table"
+                ) from error
+            raise
         return pd.DataFrame.from_records(found, columns=columns, coerce_float=True)
 
 
