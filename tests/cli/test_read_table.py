@@ -274,6 +274,19 @@ def test_excel_files_that_refer_to_others_or_expand_are_refused(target, doctype,
         read(excel(tmp_path / "a.xlsx", HEADER + row, target, doctype))
 
 
+@pytest.mark.parametrize("suffix", [".parquet", ".feather"])
+def test_categories_are_as_large_as_their_strings(suffix, tmp_path, monkeypatch):
+    """Each is stored once, and repeated when the table is used."""
+    monkeypatch.setattr(_read_table, "SMALL_SIZE", 10**6)
+    path = tmp_path / f"a{suffix}"
+    frame = pd.DataFrame({"x": pd.Categorical(["a" * 10**4, None] * 2_000)})
+    frame.to_parquet(path) if suffix == ".parquet" else frame.to_feather(path)
+    with pytest.raises(TableError, match="expands to more than 200 times its size"):
+        read(path)
+    frame.head(100).to_parquet(tmp_path / "b.parquet")
+    assert read(tmp_path / "b.parquet").equals(frame.head(100))
+
+
 def test_views_that_compute_without_end_are_refused(tmp_path, monkeypatch):
     """They return no row, so that nothing else can stop them."""
     monkeypatch.setattr(_read_table, "MAX_STEPS", 10**6)

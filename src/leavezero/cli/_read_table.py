@@ -34,7 +34,7 @@ Kind = Literal["number", "boolean", "datetime", "string"]
 
 COMPRESSIONS = (".gz", ".bz2", ".xz", ".zip")
 MAX_STEPS, STEPS_PER_CALL = 5 * 10**9, 10**6  # of SQLite for one table: a minute or two
-BATCH_ROWS = 2**16  # of a Parquet file, whose size is looked at before the next ones are read
+BATCH_ROWS = 2**12  # of a Parquet file, whose size is looked at before the next ones are read
 MAX_EXCEL_ROWS = 2**20
 SMALL_SIZE, MAX_EXPANSION = 2**28, 200  # compressed files expand to these bytes, or so many times
 _OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
@@ -268,14 +268,23 @@ def _bounded(path: Path, parts: Iterable[Any], size: Callable[[Any], int]) -> li
 
 def _read_arrow(path: Path, kind: str) -> Any:
     import pyarrow as pa  # takes a while, and most tables are CSV
-    from pyarrow import parquet
+    from pyarrow import compute, parquet
+
+    def size(column: Any) -> int:
+        kind = getattr(column.type, "value_type", None)
+        if not (pa.types.is_dictionary(column.type) and kind in (pa.string(), pa.large_string())):
+            return int(column.nbytes)
+        lengths = compute.binary_length(column.dictionary).take(column.indices)
+        return int(compute.sum(lengths).as_py() or 0)  # categories become strings
 
     file = parquet.ParquetFile(path) if kind == "parquet" else pa.ipc.open_file(path)
     if kind == "parquet":
         schema, parts = file.schema_arrow, file.iter_batches(BATCH_ROWS)
     else:
         schema, parts = file.schema, map(file.get_batch, range(file.num_record_batches))
-    table = pa.Table.from_batches(_bounded(path, parts, lambda batch: batch.nbytes), schema)
+    table = pa.Table.from_batches(
+        _bounded(path, parts, lambda batch: sum(map(size, batch.columns))), schema
+    )
     # an index that pandas has stored is a column like the others
     return table.to_pandas(ignore_metadata=True, date_as_object=False)
 
