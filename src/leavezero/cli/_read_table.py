@@ -291,7 +291,7 @@ def _read_arrow(path: Path, kind: str) -> Any:
 
 def _check_cells(path: Path) -> None:
     """Raise if a few cells of a sheet are far apart: it would be filled with empty ones."""
-    from openpyxl import utils
+    from openpyxl import utils  # type: ignore[import-untyped]  # has no types
 
     most = _max_size(path) // 8  # bytes of a cell
     row = column = n_rows = n_columns = 0
