@@ -460,6 +460,26 @@ def test_scores_that_are_no_numbers_raise(path, part, value):
         stump_search(path, grid).fit(X, y)
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"error": 5},
+        {"scoring_errors": "text"},
+        {"scoring_errors": {"score": ["a"]}},
+        {"train_scores": {"score": None}},
+        {"loo": {"scores": {}, "method": None, "note": {"a": 1}}},
+    ],
+)
+def test_other_parts_of_a_wrong_type_raise(path, changes):
+    grid = {"quantile": [0.2]}
+    stump_search(path, grid).fit(X, y)
+    summary = summarize_checkpoint(path)
+    with OpenCheckpoint(path, summary.identity, "a search") as checkpoint:
+        checkpoint.save({key: one | changes for key, one in summary.results.items()})
+    with pytest.raises(ValueError, match="contains results that no search has written"):
+        stump_search(path, grid).fit(X, y)
+
+
 @pytest.mark.slow
 def test_damaged_files_give_the_same_result_or_an_error(path, reference):
     """100 variations: truncated, zeroed blocks, changed bits."""
