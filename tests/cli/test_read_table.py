@@ -350,6 +350,17 @@ def test_damaged_archives_are_explained(name, tmp_path):
         open_table(tmp_path / name, ReadOptions())
 
 
+@pytest.mark.parametrize(("at", "value"), [(8, 1), (10, 77)], ids=["encrypted", "other method"])
+def test_archives_that_cannot_be_unpacked_are_explained(at, value, tmp_path):
+    path = tmp_path / "a.csv.zip"
+    FRAME.to_csv(path, index=False)
+    content = bytearray(path.read_bytes())
+    content[content.index(b"PK\x01\x02") + at] = content[at - 2] = value
+    path.write_bytes(content)
+    with pytest.raises(TableError, match="cannot be read as a text table"):
+        read(path)
+
+
 def test_only_databases_have_tables(tmp_path):
     (tmp_path / "a.csv").write_text("x,y\n1,2\n")
     with pytest.raises(TableError, match="Only SQLite files have tables"):

@@ -428,6 +428,7 @@ def _text_errors(path: Path, options: ReadOptions) -> Iterator[None]:
             yield
     except (
         *(ValueError, LookupError, OSError, EOFError, pd.errors.ParserWarning),
+        RuntimeError,  # encrypted archives, and other methods of compression
         *(zipfile.BadZipFile, zlib.error, lzma.LZMAError),
     ) as error:
         raise TableError(
