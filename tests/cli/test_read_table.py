@@ -350,6 +350,18 @@ def test_damaged_archives_are_explained(name, tmp_path):
         open_table(tmp_path / name, ReadOptions())
 
 
+def test_archives_with_a_false_size_are_refused_before_they_are_unpacked(tmp_path, monkeypatch):
+    path = tmp_path / "a.csv.zip"
+    pd.DataFrame({"x": np.zeros(10**5, dtype=int)}).to_csv(path, index=False)
+    content = bytearray(path.read_bytes())
+    at = content.index(b"PK\x01\x02") + 24
+    content[at : at + 4] = (1_000).to_bytes(4, "little")
+    path.write_bytes(content)
+    monkeypatch.setattr(pd, "read_csv", None)
+    with pytest.raises(TableError, match=r"as an archive: its part 'a\.csv' is damaged"):
+        read(path)
+
+
 @pytest.mark.parametrize(("at", "value"), [(8, 1), (10, 77)], ids=["encrypted", "other method"])
 def test_archives_that_cannot_be_unpacked_are_explained(at, value, tmp_path):
     path = tmp_path / "a.csv.zip"

@@ -242,17 +242,20 @@ def _expands(path: Path) -> TableError:
 
 def _check_expansion(path: Path, suffix: str) -> None:
     """Raise if a compressed file is much smaller than its table."""
-    most, size = _max_size(path), 0
-    with suppress(OSError, EOFError, lzma.LZMAError, zlib.error, zipfile.BadZipFile):
+    most, size, damaged = _max_size(path), 0, None
+    with suppress(OSError, EOFError, RuntimeError, lzma.LZMAError, zlib.error, zipfile.BadZipFile):
         if suffix in (".zip", ".xlsx"):
             with zipfile.ZipFile(path) as archive:
                 size = sum(member.file_size for member in archive.infolist())
+                damaged = archive.testzip() if size <= most else None  # such as a false size
         else:
             with _OPENERS[suffix](path) as file:
                 while size <= most and (part := file.read(2**20)):
                     size += len(part)
     if size > most:
         raise _expands(path)
+    if damaged:
+        raise TableError(f"{path} cannot be read as an archive: its part {damaged!r} is damaged.")
 
 
 def _bounded(path: Path, parts: Iterable[Any], size: Callable[[Any], int]) -> list[Any]:
