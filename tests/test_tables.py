@@ -79,6 +79,12 @@ def test_rounding_keeps_the_mean(rng):
     assert rounded.mean() == pytest.approx(0.3, abs=0.015)
 
 
+def test_a_column_with_a_fraction_in_any_row_has_no_integers():
+    """The first rows do not decide alone, and missing values count as neither."""
+    columns = np.array([[np.nan, np.nan], *[[1.0, 1.0]] * 5_000, [2.0, 2.5]])
+    assert TableCodec.of(columns, integer_floats=True).integer.tolist() == [True, False]
+
+
 def test_a_sparse_matrix_of_integers_stays_one(rng):
     X = sparse.csr_matrix(np.array([[0, 2], [3, 0]]))
     back = TableCodec.of(X).decode(sparse.csr_matrix([[0.0, 2.5]]), rng)

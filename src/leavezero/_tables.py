@@ -225,15 +225,21 @@ class TableCodec:
 
 
 def _read_numbers(numbers: Floats, dtype: Any, integer: bool, integer_floats: bool) -> Column:
-    present = numbers[~np.isnan(numbers)]
-    if not integer and not (integer_floats and np.array_equal(present, np.rint(present))):
+    if not integer and not (integer_floats and _are_integers(numbers)):
         return Column(ColumnKind.NUMBER, dtype)
+    present = numbers[~np.isnan(numbers)]
     most = min(MAX_CODES, len(present) // ROWS_PER_CODE)
     many = len(np.unique(present[:FIRST_ROWS])) > most
     values = present[:0] if many else np.unique(present)
     skips_values = len(values) > 1 and values[-1] - values[0] >= len(values)
     codes = values if skips_values and len(values) <= most else None
     return Column(ColumnKind.INTEGER, dtype, codes)
+
+
+def _are_integers(numbers: Floats) -> bool:
+    """Return whether no number has a fraction; the first rows decide in most columns."""
+    blocks = (numbers[:FIRST_ROWS], numbers[FIRST_ROWS:])
+    return not any(np.any((block != np.rint(block)) & ~np.isnan(block)) for block in blocks)
 
 
 def _round(numbers: Floats, column: Column, uniform: Floats) -> Floats:

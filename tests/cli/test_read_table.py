@@ -1,5 +1,6 @@
 """Tables on disk to frames."""
 
+import csv
 import io
 import sqlite3
 import sys
@@ -212,6 +213,104 @@ def test_tables_that_expand_without_bound_are_refused(suffix, tmp_path, monkeypa
         read(path)
 
 
+def excel(path, sheet, target="worksheets/sheet1.xml", doctype=""):
+    """Write an Excel file with this content of a sheet, as other programs do."""
+    pytest.importorskip("openpyxl", reason="openpyxl is not installed")
+    FRAME.to_excel(path, index=False)
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    sheet = f"<worksheet xmlns='{MAIN}'><sheetData>{sheet}</sheetData></worksheet>"
+    parts["xl/worksheets/sheet1.xml"] = f"<?xml version='1.0'?>{doctype}{sheet}".encode()
+    links = "xl/_rels/workbook.xml.rels"
+    parts[links] = parts[links].replace(b"/xl/worksheets/sheet1.xml", target.encode())
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+    return path
+
+
+MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+HEADER = "<row r='1'><c r='A1' t='inlineStr'><is><t>a</t></is></c></row>"
+LAUGHS = "<!DOCTYPE a [<!ENTITY e0 'ha'>{}]>".format(
+    "".join(f"<!ENTITY e{n + 1} '{10 * f'&e{n};'}'>" for n in range(9))
+)
+
+
+@pytest.mark.parametrize(
+    ("row", "name"),
+    [
+        ("<row r='1048576'><c r='XFD1048576'><v>1</v></c></row>", "the last cell"),
+        ("<row r='900000000'><c><v>1</v></c></row>", "a row far away"),
+        ("<row r='9999999'/>", "an empty row far away"),
+    ],
+)
+def test_excel_files_with_few_cells_far_apart_are_refused(row, name, tmp_path):
+    """The rows between them would be filled, with 17 billion cells."""
+    with pytest.raises(TableError, match="expands to more than 200 times its size"):
+        read(excel(tmp_path / "a.xlsx", HEADER + row))
+
+
+def test_excel_files_may_have_empty_cells_far_away(tmp_path):
+    """Such as those of columns and rows that have a format."""
+    rows = HEADER + "<row r='2'><c r='A2'><v>1</v></c><c r='XFD2' s='0'/></row>"
+    rows += "<row r='1048576'><c r='XFD1048576' s='0'/></row>"
+    assert read(excel(tmp_path / "a.xlsx", rows)).to_dict("list") == {"a": [1]}
+
+
+@pytest.mark.parametrize(
+    ("target", "doctype", "text"),
+    [
+        ("/etc/passwd", "", "1"),
+        ("http://127.0.0.1:9/sheet.xml", "", "1"),
+        ("worksheets/sheet1.xml", LAUGHS, "&e9;"),
+        ("worksheets/sheet1.xml", "<!DOCTYPE a [<!ENTITY x SYSTEM '/etc/passwd'>]>", "&x;"),
+        ("worksheets/sheet1.xml", "", "<b>" * 100_000),
+    ],
+    ids=["a file of the system", "a page", "entities", "an entity of the system", "deep nesting"],
+)
+def test_excel_files_that_refer_to_others_or_expand_are_refused(target, doctype, text, tmp_path):
+    row = f"<row r='2'><c r='A2' t='str'><v>{text}</v></c></row>"
+    with pytest.raises(TableError, match="cannot be read as excel"):
+        read(excel(tmp_path / "a.xlsx", HEADER + row, target, doctype))
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".feather"])
+def test_categories_are_as_large_as_their_strings(suffix, tmp_path, monkeypatch):
+    """Each is stored once, and repeated when the table is used."""
+    monkeypatch.setattr(_read_table, "SMALL_SIZE", 10**6)
+    path = tmp_path / f"a{suffix}"
+    frame = pd.DataFrame({"x": pd.Categorical(["a" * 10**4, None] * 2_000)})
+    frame.to_parquet(path) if suffix == ".parquet" else frame.to_feather(path)
+    with pytest.raises(TableError, match="expands to more than 200 times its size"):
+        read(path)
+    frame.head(100).to_parquet(tmp_path / "b.parquet")
+    assert read(tmp_path / "b.parquet").equals(frame.head(100))
+
+
+def test_views_that_compute_without_end_are_refused(tmp_path, monkeypatch):
+    """They return no row, so that nothing else can stop them."""
+    monkeypatch.setattr(_read_table, "MAX_STEPS", 10**6)
+    path = tmp_path / "a.sqlite"
+    endless = "WITH RECURSIVE a(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM a) SELECT x FROM a"
+    with closing(sqlite3.connect(path)) as database:
+        database.execute(f"CREATE VIEW a AS {endless} WHERE x < 0")
+    with pytest.raises(TableError, match=r"the view 'a' takes too long\. Save it as a table"):
+        read(path)
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".jsonl.gz", ".jsonl.zip"])
+def test_json_lines_with_other_keys_in_each_row_are_refused(suffix, tmp_path, monkeypatch):
+    """Their table has as many columns as rows, almost all without a value."""
+    path = tmp_path / f"a{suffix}"
+    frame = pd.DataFrame({"lines": [f'{{"key{n}": 1}}' for n in range(2_000)]})
+    options = {"index": False, "header": False, "quoting": csv.QUOTE_NONE, "sep": "\t"}
+    frame.to_csv(path, **options)
+    assert read(path).shape == (2_000, 2_000)
+    monkeypatch.setattr(_read_table, "SMALL_SIZE", 10**6)
+    with pytest.raises(TableError, match="expands to more than 200 times its size"):
+        read(path)
+
+
 def test_values_are_converted_to_their_kinds():
     frame = pd.DataFrame(
         {
@@ -249,6 +348,29 @@ def test_damaged_archives_are_explained(name, tmp_path):
     (tmp_path / name).write_bytes(b"PK\x03\x04 and no more")
     with pytest.raises(TableError, match="cannot be read as"):
         open_table(tmp_path / name, ReadOptions())
+
+
+def test_archives_with_a_false_size_are_refused_before_they_are_unpacked(tmp_path, monkeypatch):
+    path = tmp_path / "a.csv.zip"
+    pd.DataFrame({"x": np.zeros(10**5, dtype=int)}).to_csv(path, index=False)
+    content = bytearray(path.read_bytes())
+    at = content.index(b"PK\x01\x02") + 24
+    content[at : at + 4] = (1_000).to_bytes(4, "little")
+    path.write_bytes(content)
+    monkeypatch.setattr(pd, "read_csv", None)
+    with pytest.raises(TableError, match=r"as an archive: its part 'a\.csv' is damaged"):
+        read(path)
+
+
+@pytest.mark.parametrize(("at", "value"), [(8, 1), (10, 77)], ids=["encrypted", "other method"])
+def test_archives_that_cannot_be_unpacked_are_explained(at, value, tmp_path):
+    path = tmp_path / "a.csv.zip"
+    FRAME.to_csv(path, index=False)
+    content = bytearray(path.read_bytes())
+    content[content.index(b"PK\x01\x02") + at] = content[at - 2] = value
+    path.write_bytes(content)
+    with pytest.raises(TableError, match="cannot be read as a text table"):
+        read(path)
 
 
 def test_only_databases_have_tables(tmp_path):

@@ -13,8 +13,8 @@ from leavezero import GridSearchLZO, LabelInvariantMixup
 
 PLAIN = {"augmenter": LabelInvariantMixup(), "loo": False}
 
-MAX_MODULES_DEFAULT = 23
-MAX_MODULES_PLAIN = 15
+MAX_MODULES_DEFAULT = 25
+MAX_MODULES_PLAIN = 17
 ROOT = str(Path(leavezero.__file__).parent)
 
 

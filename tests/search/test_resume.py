@@ -205,6 +205,8 @@ def test_search_that_was_interrupted_in_the_refit(path, fits, reference, monkeyp
     assert not hasattr(search, "best_estimator_")
 
 
+# Python drops an interrupt in the finalizer of a generator and prints it.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.slow
 def test_interrupt_in_any_function(path):
     """Of whatever package; what is saved is part of the result, and the same call resumes."""
@@ -454,6 +456,26 @@ def test_scores_that_are_no_numbers_raise(path, part, value):
         (scores if part in scores else result)[part] = value
     with OpenCheckpoint(path, summary.identity, "a search") as checkpoint:
         checkpoint.save(summary.results)
+    with pytest.raises(ValueError, match="contains results that no search has written"):
+        stump_search(path, grid).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"error": 5},
+        {"scoring_errors": "text"},
+        {"scoring_errors": {"score": ["a"]}},
+        {"train_scores": {"score": None}},
+        {"loo": {"scores": {}, "method": None, "note": {"a": 1}}},
+    ],
+)
+def test_other_parts_of_a_wrong_type_raise(path, changes):
+    grid = {"quantile": [0.2]}
+    stump_search(path, grid).fit(X, y)
+    summary = summarize_checkpoint(path)
+    with OpenCheckpoint(path, summary.identity, "a search") as checkpoint:
+        checkpoint.save({key: one | changes for key, one in summary.results.items()})
     with pytest.raises(ValueError, match="contains results that no search has written"):
         stump_search(path, grid).fit(X, y)
 

@@ -76,7 +76,7 @@ def _is_complete_numeric(X: Table) -> bool:
     if matrix.dtype.kind in "iub":
         return True
     try:
-        return not np.isnan(matrix.astype(np.float64)).any()
+        return not np.isnan(matrix.astype(np.float64, copy=False)).any()
     except (OverflowError, ValueError):  # strings, or integers beyond floats
         return False
     except TypeError:  # neither numbers nor strings: fit raises an error

@@ -4,6 +4,7 @@ import atexit
 import bz2
 import csv
 import gzip
+import json
 import lzma
 import marshal
 import re
@@ -15,11 +16,13 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from itertools import count
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any, Literal
+from xml.parsers import expat
 
 import numpy as np
 import pandas as pd
@@ -30,9 +33,11 @@ from leavezero.cli._output import TableError, check_name, quoted
 Kind = Literal["number", "boolean", "datetime", "string"]
 
 COMPRESSIONS = (".gz", ".bz2", ".xz", ".zip")
-BATCH_ROWS = 2**16  # of a Parquet file, whose size is looked at before the next ones are read
+MAX_STEPS, STEPS_PER_CALL = 5 * 10**9, 10**6  # of SQLite for one table: a minute or two
+BATCH_ROWS = 2**12  # of a Parquet file, whose size is looked at before the next ones are read
+MAX_EXCEL_ROWS = 2**20
 SMALL_SIZE, MAX_EXPANSION = 2**28, 200  # compressed files expand to these bytes, or so many times
-_OPENERS: dict[str, Callable[[Path], Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+_OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 _TEXT = dict.fromkeys((".csv", ".tsv", ".txt"), "csv")
 _JSON = dict.fromkeys((".jsonl", ".ndjson"), "json lines")
 _ARROW = {".parquet": "parquet", ".feather": "feather", ".arrow": "feather"}
@@ -237,17 +242,20 @@ def _expands(path: Path) -> TableError:
 
 def _check_expansion(path: Path, suffix: str) -> None:
     """Raise if a compressed file is much smaller than its table."""
-    most, size = _max_size(path), 0
-    with suppress(OSError, EOFError, lzma.LZMAError, zlib.error, zipfile.BadZipFile):
+    most, size, damaged = _max_size(path), 0, None
+    with suppress(OSError, EOFError, RuntimeError, lzma.LZMAError, zlib.error, zipfile.BadZipFile):
         if suffix in (".zip", ".xlsx"):
             with zipfile.ZipFile(path) as archive:
                 size = sum(member.file_size for member in archive.infolist())
+                damaged = archive.testzip() if size <= most else None  # such as a false size
         else:
             with _OPENERS[suffix](path) as file:
                 while size <= most and (part := file.read(2**20)):
                     size += len(part)
     if size > most:
         raise _expands(path)
+    if damaged:
+        raise TableError(f"{path} cannot be read as an archive: its part {damaged!r} is damaged.")
 
 
 def _bounded(path: Path, parts: Iterable[Any], size: Callable[[Any], int]) -> list[Any]:
@@ -263,20 +271,78 @@ def _bounded(path: Path, parts: Iterable[Any], size: Callable[[Any], int]) -> li
 
 def _read_arrow(path: Path, kind: str) -> Any:
     import pyarrow as pa  # takes a while, and most tables are CSV
-    from pyarrow import parquet
+    from pyarrow import compute, parquet
+
+    def size(column: Any) -> int:
+        kind = getattr(column.type, "value_type", None)
+        if not (pa.types.is_dictionary(column.type) and kind in (pa.string(), pa.large_string())):
+            return int(column.nbytes)
+        lengths = compute.binary_length(column.dictionary).take(column.indices)
+        return int(compute.sum(lengths).as_py() or 0)  # categories become strings
 
     file = parquet.ParquetFile(path) if kind == "parquet" else pa.ipc.open_file(path)
     if kind == "parquet":
         schema, parts = file.schema_arrow, file.iter_batches(BATCH_ROWS)
     else:
         schema, parts = file.schema, map(file.get_batch, range(file.num_record_batches))
-    table = pa.Table.from_batches(_bounded(path, parts, lambda batch: batch.nbytes), schema)
+    table = pa.Table.from_batches(
+        _bounded(path, parts, lambda batch: sum(map(size, batch.columns))), schema
+    )
     # an index that pandas has stored is a column like the others
     return table.to_pandas(ignore_metadata=True, date_as_object=False)
 
 
+def _check_cells(path: Path) -> None:
+    """Raise if a few cells of a sheet are far apart: it would be filled with empty ones."""
+    from openpyxl import utils  # type: ignore[import-untyped]  # has no types
+
+    most = _max_size(path) // 8  # bytes of a cell
+    row = column = n_rows = n_columns = 0
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        nonlocal row, column, n_rows, n_columns
+        name = tag.rpartition(":")[2]
+        if name == "row":
+            row, column = int(attributes.get("r", row + 1)), 0
+        elif name == "c":
+            letters = attributes.get("r", "").rstrip("0123456789")
+            column = utils.column_index_from_string(letters) if letters else column + 1
+        elif name in ("v", "is"):  # cells without a value do not count
+            n_rows, n_columns = max(n_rows, row), max(n_columns, column)
+        if row > MAX_EXCEL_ROWS or n_rows * n_columns > most:
+            raise _expands(path)
+
+    with zipfile.ZipFile(path) as archive:
+        for member in archive.infolist():
+            row = n_rows = n_columns = 0
+            parser = expat.ParserCreate()
+            parser.StartElementHandler = start
+            # other members are not XML, and what is wrong with a sheet is reported when it is read
+            with suppress(expat.ExpatError), archive.open(member) as file:
+                parser.ParseFile(file)
+
+
+def _check_keys(path: Path, encoding: str) -> None:
+    """Raise if JSON lines have so many different keys that most cells of the table are empty."""
+    most, names = _max_size(path) // 8, set[Any]()  # bytes of a cell
+    with ExitStack() as files:
+        file: Any
+        if path.suffix.lower() == ".zip":
+            archive = files.enter_context(zipfile.ZipFile(path))
+            file = files.enter_context(archive.open(archive.namelist()[0]))
+        else:
+            file = files.enter_context(_OPENERS.get(path.suffix.lower(), Path.open)(path, "rb"))
+        for n_rows, line in enumerate(file, 1):
+            with suppress(ValueError):  # reported when it is read
+                record = json.loads(line.decode(encoding))
+                names.update(record if isinstance(record, dict) else ())
+            if n_rows * len(names) > most:
+                raise _expands(path)
+
+
 def _read_excel(path: Path, options: ReadOptions) -> tuple[Any, ReadOptions]:
     """Return a sheet, and the options with its name."""
+    _check_cells(path)
     with pd.ExcelFile(path, engine="openpyxl") as book:
         names = [str(name) for name in book.sheet_names]
         sheet = names[0] if options.sheet is None else options.sheet
@@ -293,10 +359,19 @@ def _read_sqlite(path: Path, table: str | None) -> Any:
         if table is None or table not in names:
             raise ValueError(f"name one of its tables, such as {path}::TABLE: {quoted(names)}.")
         database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(_max_size(path), 10**9))
+        steps = count(0, STEPS_PER_CALL)
+        database.set_progress_handler(lambda: next(steps) > MAX_STEPS, STEPS_PER_CALL)
         quoted_name = table.replace('"', '""')
-        rows = database.execute(f'SELECT * FROM "{quoted_name}"')
-        columns = [name for name, *_ in rows.description]
-        found = _bounded(path, rows, lambda row: len(marshal.dumps(row)))  # a view may not end
+        try:
+            rows = database.execute(f'SELECT * FROM "{quoted_name}"')
+            columns = [name for name, *_ in rows.description]
+            found = _bounded(path, rows, lambda row: len(marshal.dumps(row)))  # a view may not end
+        except sqlite3.OperationalError as error:
+            if next(steps) > MAX_STEPS:
+                raise ValueError(
+                    f"the view {table!r} takes too long. Save it as a table"
+                ) from error
+            raise
         return pd.DataFrame.from_records(found, columns=columns, coerce_float=True)
 
 
@@ -308,6 +383,7 @@ def _open(path: Path, suffix: str, options: ReadOptions, table: str | None) -> T
         if suffix in _ARROW:
             frame = _read_arrow(path, kind)
         elif suffix in _JSON:
+            _check_keys(path, options.encoding)
             frame = pd.read_json(path, lines=True, dtype=False, encoding=options.encoding)
         elif suffix in _SQLITE:
             frame = _read_sqlite(path, table)
@@ -319,10 +395,7 @@ def _open(path: Path, suffix: str, options: ReadOptions, table: str | None) -> T
         raise TableError(
             f"Excel files require openpyxl: pip install openpyxl; or save {path} as CSV."
         ) from error
-    except (  # ArrowInvalid: a ValueError
-        *(ValueError, KeyError, OSError, EOFError, sqlite3.Error),
-        *(zipfile.BadZipFile, zlib.error, lzma.LZMAError),
-    ) as error:
+    except Exception as error:  # readers of damaged files raise anything, such as IndexError
         raise TableError(f"{path} cannot be read as {kind}: {error}") from error
     frame.columns = frame.columns.map(str)
     if options.decimal != ".":
@@ -358,6 +431,7 @@ def _text_errors(path: Path, options: ReadOptions) -> Iterator[None]:
             yield
     except (
         *(ValueError, LookupError, OSError, EOFError, pd.errors.ParserWarning),
+        RuntimeError,  # encrypted archives, and other methods of compression
         *(zipfile.BadZipFile, zlib.error, lzma.LZMAError),
     ) as error:
         raise TableError(

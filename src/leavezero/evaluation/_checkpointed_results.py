@@ -1,7 +1,7 @@
 """Results of candidates in a checkpoint, so that a search resumes where it ended."""
 
 import platform
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -122,16 +122,21 @@ def _encoded(result: CandidateResult) -> dict[str, Any]:
 
 def _decoded(payload: Mapping[str, Any], trial: Trial) -> CandidateResult:
     loo = {**payload["loo"], "scores": _decoded_scores(payload["loo"]["scores"])}
+    train_scores, errors = dict(payload["train_scores"]), dict(payload["scoring_errors"])
+    texts = [payload["error"], loo["method"], loo["note"], *errors.values()]
+    if not all(text is None or isinstance(text, str) for text in texts):
+        raise TypeError("Errors and notes must be text.")
+    _check_numbers(train_scores.values())
     return CandidateResult(
         trial,
         _decoded_scores(payload["scores"]),
-        payload["train_scores"],
+        train_scores,
         float(payload["fit_time"]),
         float(payload["score_time"]),
         LOOScores(**loo),
         corrected_score=float(payload["main_score"]),
         error=payload["error"],
-        scoring_errors=payload["scoring_errors"],
+        scoring_errors=errors,
         n_fits=0,
     )
 
@@ -144,6 +149,10 @@ def _decoded_scores(payload: Mapping[str, Any]) -> dict[str, MetricScores]:
     scores = {name: MetricScores(**one) for name, one in payload.items()}
     for one in scores.values():
         optional = [array for array in (one.per_row, one.predictions) if array is not None]
-        if any(array.dtype.kind not in "biuf" for array in (one.replicates, *optional)):
-            raise TypeError("Scores must be numbers.")
+        _check_numbers([one.replicates, *optional])
     return scores
+
+
+def _check_numbers(arrays: Iterable[Any]) -> None:
+    if any(array.dtype.kind not in "biuf" for array in arrays):
+        raise TypeError("Scores must be numbers.")
