@@ -292,10 +292,20 @@ class BaseSearchLZO(CallbackSupportMixin, BestEstimatorMixin, ReportMixin):
 
     Examples
     --------
-    >>> from leavezero import GridSearchLZO
-    >>> from leavezero.search import BaseSearchLZO
-    >>> issubclass(GridSearchLZO, BaseSearchLZO)
-    True
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.svm import SVC
+    >>> from leavezero.search import BaseSearchLZO, SingleRound
+    >>> class ListSearchLZO(BaseSearchLZO):
+    ...     def __init__(self, estimator, settings, *, random_state=None):
+    ...         super().__init__(random_state=random_state)
+    ...         self.estimator = estimator
+    ...         self.settings = settings
+    ...     def _strategy(self, factory, y, root):
+    ...         candidates = [factory.candidate(self.estimator, one) for one in self.settings]
+    ...         return SingleRound(candidates)
+    >>> search = ListSearchLZO(SVC(), [{"C": 1}, {"gamma": 100}], random_state=0)
+    >>> search.fit(*load_iris(return_X_y=True)).best_params_
+    {'C': 1}
     """
 
     def __init__(
@@ -352,7 +362,24 @@ class BaseSearchLZO(CallbackSupportMixin, BestEstimatorMixin, ReportMixin):
     def _strategy(
         self, factory: CandidateFactory, y: AnyArray, root: np.random.SeedSequence
     ) -> Strategy:
-        """Return what proposes candidates; randomness comes from a stream of the root."""
+        """Return what proposes candidates: ``n_trials``, ``ask()`` and ``tell(results)``.
+
+        Parameters
+        ----------
+        factory : candidate factory
+            ``factory.candidate(estimator, params)`` returns a candidate.
+        y : array
+            The target.
+        root : SeedSequence
+            The source of all randomness, so that results depend on the seed only.
+
+        Returns
+        -------
+        strategy
+            Such as :class:`SingleRound`. ``ask`` returns the next list of :class:`Trial`, empty at
+            the end; ``tell`` receives their results in the same order; ``n_trials`` is the largest
+            possible number of trials.
+        """
 
     def _estimators(self) -> dict[str, Any]:
         """Return all estimators by name."""
