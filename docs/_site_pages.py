@@ -81,7 +81,7 @@ def _package_page(package, packages):
     name = package.__name__
     lines = [name, "=" * len(name), "", f".. module:: {name}", "", inspect.getdoc(package), ""]
     own, elsewhere = [], []
-    for public in package.__all__:
+    for public in (one for one in package.__all__ if one != "__version__"):
         address = _address(public, package, packages)
         is_own = address == f"{name}.{public}"
         (own if is_own else elsewhere).append(public if is_own else f"~{address}")
