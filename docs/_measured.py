@@ -94,7 +94,7 @@ def summary(name):
 
 
 def readme_why():
-    """Return the sentence of README that says what its table shows."""
+    """Return the sentence of README that sums up its table."""
     default, *folds = map(float, cpu_seconds(study("reporting-300")[3]))
     shares = " and ".join(f"{default / one:.0%}".replace("%", " %") for one in folds)
     text = (
