@@ -73,11 +73,18 @@ def run_blocks(page, blocks):
         runner.run(test, out=output.append, clear_globs=False)
         assert not runner.failures, "".join(output)
         names = test.globs
+    return names
 
 
 @pytest.mark.parametrize("page", pages(), ids=lambda path: path.stem)
 def test_code_of_a_page_runs_and_gives_the_shown_output(page):
     run_blocks(page, blocks_of_code(page))
+
+
+def test_best_candidate_of_readme_is_inside_its_grid():
+    names = run_blocks(ROOT / "README.md", blocks_of_code(ROOT / "README.md"))
+    for name, value in names["search"].best_params_.items():
+        assert min(names["grid"][name]) < value < max(names["grid"][name])
 
 
 def run_with_libraries(page, *libraries):
