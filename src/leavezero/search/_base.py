@@ -243,10 +243,10 @@ class BaseSearchLZO(CallbackSupportMixin, BestEstimatorMixin, ReportMixin):
     cv_finalists : "auto", "all" or int, default="auto"
         How many candidates are cross-validated in addition, so that the bias of validation scores
         is known for them. "auto" cross-validates a few candidates of model types without
-        leave-one-out scores (trees, boosting, neural networks): at least two per type, at most 25
-        fits per type, and from ten candidates on at most as many fits as there are candidates, with
-        5,000 or more rows half as many; none with ``loo=False``. An int cross-validates that many
-        of the best candidates, 0 none.
+        leave-one-out scores (trees, boosting, neural networks): at least two per type, with at most
+        25 fits per type, and at most 15 in all, or one per candidate from ten candidates on (one
+        per two candidates with 5,000 or more rows); none with ``loo=False``. An int
+        cross-validates that many of the best candidates, 0 none.
     cv : int, splitter or iterable, default=5
         The folds of ``cv_finalists``, as in ``GridSearchCV``; those of an int are shuffled, and
         with "auto" only some are used: as many as have 1,000 test rows together, and so few that
