@@ -156,6 +156,7 @@ def test_results_support_the_claims_of_readme_and_faq():
     assert not any(module["sign"](cell) > 0 for row in differences for cell in row[2:])
     assert float(regret[1]) <= 1.1 * min(map(float, regret[2:]))
     assert abs(float(bias[1])) <= abs(float(bias[3]))
+    assert float(bias[1]) < min(map(float, bias[2:]))  # "less optimistic"
     assert 1.5 * float(cost[1]) <= float(cost[2])
     ratios = [
         float(row["ratio"]) for row in module["read_table"]("speed/speed.md", "current").values()
