@@ -31,7 +31,11 @@ def write(source, packages):
         _put(generated / page.relative_to(root), _with_title(page))
     _put(generated / "results" / "index.md", RESULTS)
     for package in packages:
-        _put(generated / "api" / f"{package.__name__}.rst", _package_page(package, packages))
+        name = package.__name__
+        _put(generated / "api" / f"{name}.rst", _package_page(package, packages))
+        for page in (generated / "api" / name).glob("*.rst"):
+            if page.stem not in {f"{name}.{one}" for one in _described(package)}:
+                page.unlink()  # of a former public name
 
 
 def map_links(app, docname, content):
@@ -81,7 +85,7 @@ def _package_page(package, packages):
     name = package.__name__
     lines = [name, "=" * len(name), "", f".. module:: {name}", "", inspect.getdoc(package), ""]
     own, elsewhere = [], []
-    for public in package.__all__:
+    for public in _described(package):
         address = _address(public, package, packages)
         is_own = address == f"{name}.{public}"
         (own if is_own else elsewhere).append(public if is_own else f"~{address}")
@@ -89,6 +93,11 @@ def _package_page(package, packages):
         if names:
             lines += ["", ".. autosummary::", *options, "", *(f"   {one}" for one in names)]
     return "\n".join([*lines, ""])
+
+
+def _described(package):
+    """Return the public names that have a page."""
+    return [name for name in package.__all__ if name != "__version__"]
 
 
 def _address(name, package, packages):

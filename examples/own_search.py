@@ -15,8 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from leavezero.evaluation import Trial
-from leavezero.search import BaseSearchLZO
+from leavezero.search import BaseSearchLZO, Trial
 
 # %%
 # The strategy. ``ask`` returns the trials of the next round, none at the end; ``tell`` receives

@@ -73,11 +73,18 @@ def run_blocks(page, blocks):
         runner.run(test, out=output.append, clear_globs=False)
         assert not runner.failures, "".join(output)
         names = test.globs
+    return names
 
 
 @pytest.mark.parametrize("page", pages(), ids=lambda path: path.stem)
 def test_code_of_a_page_runs_and_gives_the_shown_output(page):
     run_blocks(page, blocks_of_code(page))
+
+
+def test_best_candidate_of_readme_is_inside_its_grid():
+    names = run_blocks(ROOT / "README.md", blocks_of_code(ROOT / "README.md"))
+    for name, value in names["search"].best_params_.items():
+        assert min(names["grid"][name]) < value < max(names["grid"][name])
 
 
 def run_with_libraries(page, *libraries):
@@ -149,6 +156,7 @@ def test_results_support_the_claims_of_readme_and_faq():
     assert not any(module["sign"](cell) > 0 for row in differences for cell in row[2:])
     assert float(regret[1]) <= 1.1 * min(map(float, regret[2:]))
     assert abs(float(bias[1])) <= abs(float(bias[3]))
+    assert float(bias[1]) < min(map(float, bias[2:]))  # "less optimistic"
     assert 1.5 * float(cost[1]) <= float(cost[2])
     ratios = [
         float(row["ratio"]) for row in module["read_table"]("speed/speed.md", "current").values()

@@ -9,7 +9,15 @@ import re
 import subprocess
 import sys
 
+import numpy as np
+import optuna
 import pytest
+from sklearn.datasets import load_iris
+from sklearn.linear_model import SGDClassifier
+from sklearn.svm import SVC
+
+import leavezero as lzo
+from leavezero import augment
 
 PACKAGES = [
     "leavezero",
@@ -40,10 +48,10 @@ def public_objects():
                 yield pytest.param(value, id=f"{package}.{name}")
 
 
-def documented_parameters(value):
-    """Return the entries of the section Parameters: what follows the colon, by name."""
+def documented_parameters(value, section="Parameters"):
+    """Return the entries of a section of a docstring: what follows the colon, by name."""
     section = re.search(
-        r"^Parameters\n-+\n(.*?)(?=^\w[^\n]*\n-{3,}|\Z)",
+        rf"^{section}\n-+\n(.*?)(?=^\w[^\n]*\n-{{3,}}|\Z)",
         inspect.getdoc(value) or "",
         flags=re.DOTALL | re.MULTILINE,
     )
@@ -55,11 +63,18 @@ def documented_parameters(value):
 
 
 def has_parameters(value):
-    """Return False for exceptions and for records, which the package makes itself."""
+    """Return False for exceptions and for abstract classes without parameters."""
     is_error = inspect.isclass(value) and issubclass(value, Exception)
-    is_record = dataclasses.is_dataclass(value) and not documented_parameters(value)
     is_abstract = inspect.isabstract(value) and not documented_parameters(value)
-    return not (is_error or is_record or is_abstract)
+    return not (is_error or is_abstract)
+
+
+def has_factory(value, name):
+    """Return whether a field of a record has a new default in each object."""
+    fields = dataclasses.fields(value) if dataclasses.is_dataclass(value) else ()
+    return any(
+        one.name == name and one.default_factory is not dataclasses.MISSING for one in fields
+    )
 
 
 def equals_default(text, default):
@@ -89,8 +104,56 @@ def test_documentation(value):
         given = re.search(r"default=(.*)$", description)
         if given:
             assert equals_default(given[1], default), name
-        elif inspect.isfunction(value) and description:
+        elif description and not has_factory(value, name):
             assert default is inspect.Parameter.empty, name
+
+
+def fitted_objects():
+    """Yield unfitted searches, augmenters and estimators with a target for them."""
+    X, y = load_iris(return_X_y=True)
+    few = np.where(np.arange(len(y)) % 5 == 0, y, -1)
+    grid, copula = {"C": [0.1, 1, 10]}, augment.CopulaAugmenter()
+    distributions = {"C": optuna.distributions.FloatDistribution(0.1, 10)}
+    for search in (
+        lzo.GridSearchLZO(SVC(), grid),
+        lzo.RandomizedSearchLZO(SVC(), grid, n_iter=2),
+        lzo.HalvingGridSearchLZO(SVC(), grid),
+        lzo.HalvingRandomSearchLZO(SVC(), grid, n_candidates=3),
+        lzo.OptunaSearchLZO(SVC(), distributions, n_trials=2),
+        lzo.CandidateSearchLZO({"svm": SVC()}),
+        lzo.PrequentialSearchLZO(SGDClassifier(), {"alpha": [0.01, 1.0]}),
+    ):
+        yield search.set_params(random_state=0), X, y
+    for one in (
+        *(augment.FixedValidationSet(X, y), augment.FunctionAugmenter(lambda *data: data[:2])),
+        *(augment.GaussianAugmenter(), augment.GaussianMixtureAugmenter(), copula),
+        *(augment.ForestAugmenter(), augment.LabelInvariantMixup(), augment.NeighborMixup()),
+        *(augment.OrthogonalTransform(), augment.ImageAugmenter((2, 2))),
+        *(augment.AugmenterUnion([copula]), augment.AugmenterPipeline([copula])),
+        augment.DensityRatioWeighted(copula),
+    ):
+        yield one, X, y
+    yield from ((one, X, few) for one in (augment.PseudoLabeled(copula), lzo.SMIRClassifier()))
+    yield augment.LabeledOnly(copula), X, few
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    ("estimator", "X", "y"),
+    [pytest.param(*one, id=type(one[0]).__name__) for one in fitted_objects()],
+)
+def test_fitted_attributes_are_documented(estimator, X, y):
+    """In the class, in a base class, or in the search that the class refers to."""
+    estimator.fit(X, y)
+    names = {name for name in dir(estimator) if re.fullmatch(r"[a-zA-Z]\w*_", name)}
+    kinds = [*type(estimator).__mro__]
+    for name in re.findall(r"See :class:`(\w+)`", inspect.getdoc(estimator)):
+        kinds += [getattr(lzo, name, None) or getattr(augment, name)]
+        kinds += [lzo.GridSearchLZO] * name.startswith("Halving")
+    known = {name for kind in kinds for name in documented_parameters(kind, "Attributes")}
+    own = documented_parameters(type(estimator), "Attributes")
+    assert names - known - {"n_features_in_"} == set()
+    assert set(own) - names - {"feature_names_in_"} == set()
 
 
 @pytest.mark.parametrize("package", PACKAGES)

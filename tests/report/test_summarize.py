@@ -63,6 +63,13 @@ def test_selection_has_values_and_sentences():
     ]
 
 
+def test_sampling_of_generated_rows_is_not_shown_as_an_interval():
+    """It is not that of the data."""
+    generated = SELECTION | {"resampled_units": "generated rows"}
+    sentences = summarize(results(), best=1, selection=generated)["selection"]["sentences"]
+    assert sentences[0] == "The best score is 0.1000 above the second best."
+
+
 def test_intervals_end_at_the_highest_value_of_the_metric():
     for metric, high in (("accuracy", 1.0), ("neg_mean_squared_error", 0.0), ("own", 1.02)):
         found = summarize(results(), best=1, selection=SELECTION, run={"metric": metric})

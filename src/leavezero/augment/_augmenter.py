@@ -54,11 +54,11 @@ class ValidationSet:
         The features, in the container and with the dtypes of the training data.
     y : array of shape (n_rows,) or (n_rows, n_outputs)
         The target.
-    sample_weight : array of shape (n_rows,) or None
+    sample_weight : array of shape (n_rows,) or None, default=None
         The weight of each row; None for equal weights.
-    source_rows : array of shape (n_rows, n_sources) or None
+    source_rows : array of shape (n_rows, n_sources) or None, default=None
         The training rows that each row was generated from; unused places are -1.
-    component : array of shape (n_rows,) or None
+    component : array of shape (n_rows,) or None, default=None
         The index of the augmenter of a union that generated each row. Scores are averaged over
         components.
 
@@ -239,9 +239,9 @@ class BaseAugmenter(BaseEstimator, ABC):
             The features, of a kind that the augmenter supports.
         y : array of shape (n_samples,) or (n_samples, n_outputs)
             The target.
-        sample_weight : array of shape (n_samples,) or None
+        sample_weight : array of shape (n_samples,) or None, default=None
             Rows are generated from a training row in proportion to its weight.
-        groups : array of shape (n_samples,) or None
+        groups : array of shape (n_samples,) or None, default=None
             Rows of different groups are never mixed.
         """
         self._check_parameters()
@@ -265,7 +265,7 @@ class BaseAugmenter(BaseEstimator, ABC):
         ----------
         n_samples : int
             The number of rows.
-        random_state : int, RandomState, Generator or None
+        random_state : int, RandomState, Generator or None, default=None
             Pass an int for reproducible rows.
         """
         check_is_fitted(self)
@@ -319,7 +319,7 @@ class ClassRows:
         At most ``max_rows`` encoded rows; None after ``fit`` if ``keeps_rows`` is False.
     categorical : array of bool
         Mask of the columns that hold positions of categories.
-    n_targets : int
+    n_targets : int, default=0
         The number of last columns that are regression targets.
 
     Examples
@@ -342,7 +342,14 @@ class ClassRows:
 
 @dataclass(frozen=True, eq=False)
 class ClassSample:
-    """Generated rows of one class; ``source_rows`` are positions among the rows of the class.
+    """Generated rows of one class, returned by ``_sample_class``.
+
+    Parameters
+    ----------
+    values : array or sparse matrix
+        The rows, encoded as ``values`` of :class:`ClassRows`.
+    source_rows : array of shape (n_rows, n_sources) or None, default=None
+        The rows that each was generated from, as positions among the rows of the class.
 
     Examples
     --------
@@ -368,11 +375,27 @@ class ClassConditionalAugmenter(BaseAugmenter):
     several outputs are classes; a regression target is one class. A subclass implements
     :meth:`_fit_class` and :meth:`_sample_class`; each class has its own random stream.
 
+    Attributes
+    ----------
+    classes_, n_rows_
+        See :class:`BaseAugmenter`.
+    n_features_in_ : int
+        The number of columns.
+
     Examples
     --------
-    >>> from leavezero.augment import ClassConditionalAugmenter, LabelInvariantMixup
-    >>> issubclass(LabelInvariantMixup, ClassConditionalAugmenter)
-    True
+    >>> import numpy as np
+    >>> from leavezero.augment import ClassConditionalAugmenter, ClassSample
+    >>> class IndependentColumns(ClassConditionalAugmenter):
+    ...     def _fit_class(self, one):
+    ...         return one.values.mean(axis=0), one.values.std(axis=0)
+    ...     def _sample_class(self, one, fitted, n_samples, rng):
+    ...         mean, deviation = fitted
+    ...         return ClassSample(rng.normal(mean, deviation, size=(n_samples, len(mean))))
+    >>> X = np.random.default_rng(0).normal(size=(20, 2))
+    >>> rows = IndependentColumns().fit(X, np.repeat(["a", "b"], 10)).sample(4, random_state=0)
+    >>> sorted(rows.y.tolist())
+    ['a', 'a', 'b', 'b']
     """
 
     takes: ClassVar[frozenset[str]] = frozenset()

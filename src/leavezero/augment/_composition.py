@@ -36,6 +36,13 @@ class AugmenterUnion(_Composition):
     random_state : int, RandomState, Generator or None, default=None
         Seeds every ``random_state`` of None inside the augmenters.
 
+    Attributes
+    ----------
+    augmenters_ : list of augmenters
+        The fitted augmenters.
+    n_fits_ : int
+        The number of models that they fitted to label or weight rows.
+
     Examples
     --------
     >>> import numpy as np
@@ -94,6 +101,11 @@ class AugmenterPipeline(_Composition):
     augmenters : list of augmenters
         The first is fitted to the training data; each next one is fitted to the rows of the
         previous one, every time that rows are sampled.
+
+    Attributes
+    ----------
+    augmenter_ : augmenter
+        The first augmenter, fitted.
 
     Examples
     --------

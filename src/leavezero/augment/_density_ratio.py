@@ -33,6 +33,13 @@ class DensityRatioWeighted(BaseAugmenter):
     random_state : int, RandomState, Generator or None, default=None
         Seed of the rows for fitting the classifiers, and of the augmenter.
 
+    Attributes
+    ----------
+    augmenter_ : augmenter
+        The fitted augmenter.
+    n_fits_ : int
+        The number of models that were fitted to label or weight rows.
+
     Examples
     --------
     >>> import numpy as np

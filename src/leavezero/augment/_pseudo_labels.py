@@ -55,6 +55,13 @@ class LabeledOnly(_PartlyLabeledAugmenter):
     random_state : int, RandomState, Generator or None, default=None
         Seed of the augmenter.
 
+    Attributes
+    ----------
+    augmenter_ : augmenter
+        The fitted augmenter.
+    n_fits_ : int
+        The number of models that were fitted to label or weight rows.
+
     Examples
     --------
     >>> from leavezero.augment import LabeledOnly, LabelInvariantMixup
@@ -120,6 +127,8 @@ class PseudoLabeled(_PartlyLabeledAugmenter):
         The share of the rows' weight that has a pseudo label.
     label_models_, label_weights_ : list of estimators and array
         The label models, not fitted, and their weights.
+    augmenter_, n_fits_
+        As of :class:`LabeledOnly`.
 
     Examples
     --------

@@ -37,8 +37,8 @@ class Check:
     code : "LZ01" to "LZ13"
     level : "ok", "note" (information), "warning" (requires an action) or "not applicable"
     message : what was measured and what it means
-    value : the measured value, or None
-    advice : what to do, or None
+    value : the measured value, or None, default=None
+    advice : what to do, or None, default=None
 
     Examples
     --------
@@ -139,7 +139,7 @@ class DiagnosticReport:
     ----------
     checks : tuple of Check, in the order of their codes
     seconds : the time that the checks took
-    n_fits : the number of candidates that were fitted for the checks
+    n_fits : the number of candidates that were fitted for the checks, default=0
 
     Examples
     --------

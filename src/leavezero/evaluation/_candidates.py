@@ -95,15 +95,42 @@ def _value_key(value: Any) -> tuple[int, Any, str]:
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """A candidate to fit and score, and its row in ``cv_results_``."""
+    """A candidate to fit and score, and its row in ``cv_results_``.
+
+    Parameters
+    ----------
+    candidate : candidate
+        Made by the ``factory`` that ``_strategy`` of a search receives.
+    row : int
+        The row, counted from 0; each trial of a search has its own.
+    training_rows : array of int or None, default=None
+        The rows that the candidate is fitted to; None for all.
+    may_win : bool, default=True
+        False if it is fitted with fewer resources than the returned model must have.
+    iteration : int, default=0
+        The iteration of successive halving.
+    columns : mapping
+        Further columns of ``cv_results_``.
+    context : object or None, default=None
+        The context of scikit-learn's callbacks, which the search sets.
+
+    Examples
+    --------
+    >>> from sklearn.svm import SVC
+    >>> from leavezero.evaluation import CandidateFactory
+    >>> from leavezero.search import Trial
+    >>> factory = CandidateFactory("ListSearchLZO")
+    >>> Trial(factory.candidate(SVC(), {"C": 10}), row=0).candidate.params
+    {'C': 10}
+    """
 
     candidate: Candidate
     row: int
-    training_rows: Ints | None = field(default=None, repr=False)  # None: all
-    may_win: bool = True  # False: fitted with fewer resources than the returned model must have
-    iteration: int = 0  # of successive halving
-    columns: Mapping[str, Any] = field(default_factory=dict)  # further columns of cv_results_
-    context: Any = field(default=None, repr=False)  # of scikit-learn's callbacks, if supported
+    training_rows: Ints | None = field(default=None, repr=False)
+    may_win: bool = True
+    iteration: int = 0
+    columns: Mapping[str, Any] = field(default_factory=dict)
+    context: Any = field(default=None, repr=False)
 
 
 class Strategy(Protocol):
@@ -121,7 +148,23 @@ class Strategy(Protocol):
 
 
 class SingleRound:
-    """All candidates in one round."""
+    """The strategy of a search that proposes all candidates in one round.
+
+    Parameters
+    ----------
+    candidates : list of candidates
+        Made by the ``factory`` that ``_strategy`` of a search receives.
+
+    Examples
+    --------
+    >>> from sklearn.svm import SVC
+    >>> from leavezero.evaluation import CandidateFactory
+    >>> from leavezero.search import SingleRound
+    >>> factory = CandidateFactory("ListSearchLZO")
+    >>> strategy = SingleRound([factory.candidate(SVC(), {"C": c}) for c in (1, 10)])
+    >>> [trial.row for trial in strategy.ask()]
+    [0, 1]
+    """
 
     def __init__(self, candidates: Sequence[Candidate]) -> None:
         self._trials = [Trial(candidate, row) for row, candidate in enumerate(candidates)]

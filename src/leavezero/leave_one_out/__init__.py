@@ -7,10 +7,8 @@ from leavezero.leave_one_out._loo_method import (
     leave_one_out_predict,
     register_leave_one_out,
 )
-from leavezero.leave_one_out._loo_methods import METHODS
 
 __all__ = [
-    "METHODS",
     "LOOPredictions",
     "LeaveOneOutMethod",
     "find_leave_one_out",

@@ -37,11 +37,11 @@ class LOOPredictions:
     predictions : mapping of str to array
         Arrays by method name ("predict", "predict_proba", "decision_function"), as that method
         returns them, with one entry per training row, or per entry of ``rows``.
-    has_prediction : array of bool of shape (n_samples,) or None
+    has_prediction : array of bool of shape (n_samples,) or None, default=None
         Rows that have a prediction; None if all have.
-    unreliable : str or None
+    unreliable : str or None, default=None
         Why the predictions should not be used for this model; None if they may be used.
-    rows : array of int or None
+    rows : array of int or None, default=None
         The training row of each prediction, if they are not each row once and in order.
 
     Examples

@@ -195,6 +195,8 @@ def _sentences(selection: Mapping[str, Any]) -> list[str]:
     if margin is not None:
         low, high = selection["margin_low"], selection["margin_high"]
         known = low is not None and high is not None
+        # of generated rows it shows the sampling of the validation set, not that of the data
+        known = known and selection.get("resampled_units") != "generated rows"
         # it leaves out the uncertainty of the correction: with ties it may not exclude 0
         known = known and not (n_tied and low > 0)
         texts = [format_score(value, selection["score"]) for value in (margin, low, high)]

@@ -1,5 +1,6 @@
 """Searches and functions with scikit-learn's interface."""
 
+from leavezero.evaluation import SingleRound, Trial
 from leavezero.search._active import ActiveQuery, active_query
 from leavezero.search._base import BaseSearchLZO
 from leavezero.search._displays import SearchDisplay, ValidationSetDisplay
@@ -25,6 +26,8 @@ __all__ = [
     "PrequentialSearchLZO",
     "RandomizedSearchLZO",
     "SearchDisplay",
+    "SingleRound",
+    "Trial",
     "ValidationSetDisplay",
     "active_query",
     "leave_zero_out_curve",

@@ -247,10 +247,10 @@ class BaseSearchLZO(CallbackSupportMixin, BestEstimatorMixin, ReportMixin):
     cv_finalists : "auto", "all" or int, default="auto"
         How many candidates are cross-validated in addition, so that the bias of validation scores
         is known for them. "auto" cross-validates a few candidates of model types without
-        leave-one-out scores (trees, boosting, neural networks): at least two per type, at most 25
-        fits per type, and from ten candidates on at most as many fits as there are candidates, with
-        5,000 or more rows half as many; none with ``loo=False``. An int cross-validates that many
-        of the best candidates, 0 none.
+        leave-one-out scores (trees, boosting, neural networks): at least two per type, with at most
+        25 fits per type, and at most 15 in all, or one per candidate from ten candidates on (one
+        per two candidates with 5,000 or more rows); none with ``loo=False``. An int
+        cross-validates that many of the best candidates, 0 none.
     cv : int, splitter or iterable, default=5
         The folds of ``cv_finalists``, as in ``GridSearchCV``; those of an int are shuffled, and
         with "auto" only some are used: as many as have 1,000 test rows together, and so few that
@@ -296,10 +296,20 @@ class BaseSearchLZO(CallbackSupportMixin, BestEstimatorMixin, ReportMixin):
 
     Examples
     --------
-    >>> from leavezero import GridSearchLZO
-    >>> from leavezero.search import BaseSearchLZO
-    >>> issubclass(GridSearchLZO, BaseSearchLZO)
-    True
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.svm import SVC
+    >>> from leavezero.search import BaseSearchLZO, SingleRound
+    >>> class ListSearchLZO(BaseSearchLZO):
+    ...     def __init__(self, estimator, settings, *, random_state=None):
+    ...         super().__init__(random_state=random_state)
+    ...         self.estimator = estimator
+    ...         self.settings = settings
+    ...     def _strategy(self, factory, y, root):
+    ...         candidates = [factory.candidate(self.estimator, one) for one in self.settings]
+    ...         return SingleRound(candidates)
+    >>> search = ListSearchLZO(SVC(), [{"C": 1}, {"gamma": 100}], random_state=0)
+    >>> search.fit(*load_iris(return_X_y=True)).best_params_
+    {'C': 1}
     """
 
     def __init__(
@@ -356,7 +366,24 @@ class BaseSearchLZO(CallbackSupportMixin, BestEstimatorMixin, ReportMixin):
     def _strategy(
         self, factory: CandidateFactory, y: AnyArray, root: np.random.SeedSequence
     ) -> Strategy:
-        """Return what proposes candidates; randomness comes from a stream of the root."""
+        """Return what proposes candidates: ``n_trials``, ``ask()`` and ``tell(results)``.
+
+        Parameters
+        ----------
+        factory : candidate factory
+            ``factory.candidate(estimator, params)`` returns a candidate.
+        y : array
+            The target.
+        root : SeedSequence
+            The source of all randomness, so that results depend on the seed only.
+
+        Returns
+        -------
+        strategy
+            Such as :class:`SingleRound`. ``ask`` returns the next list of :class:`Trial`, empty at
+            the end; ``tell`` receives their results in the same order; ``n_trials`` is the largest
+            possible number of trials.
+        """
 
     def _estimators(self) -> dict[str, Any]:
         """Return all estimators by name."""

@@ -328,10 +328,8 @@ class HalvingRandomSearchLZO(BaseHalvingLZO):
 
     Attributes
     ----------
-    n_resources_, n_candidates_, n_iterations_, min_resources_, max_resources_, cv_results_
-        See :class:`HalvingGridSearchLZO`.
-    best_estimator_, best_params_, best_score_, best_index_, selection_
-        See :class:`GridSearchLZO`; the best is a candidate of the last iteration.
+    best_estimator_, best_params_, best_score_, best_index_, cv_results_, selection_
+        See :class:`HalvingGridSearchLZO`, also for further attributes.
 
     See Also
     --------

@@ -56,6 +56,10 @@ class PrequentialSearchLZO(BestEstimatorMixin):
         search were worth.
     n_batches_ : int
         The number of batches learned.
+    scorer_ : callable
+        The scorer.
+    classes_, n_features_in_
+        Those of the best estimator.
 
     Notes
     -----
