@@ -59,7 +59,6 @@ def test_selection_has_values_and_sentences():
     assert selection["sentences"] == [
         "The best score is 0.1000 above the second best (95 % interval -0.0100 to 0.2000).",
         "1 other candidate is statistically tied with the best.",
-        "Corrected for selection bias, the best score is 0.8800.",
     ]
 
 

@@ -38,6 +38,7 @@ _CV_FOLDS = 10  # of the cross-validation whose cost is shown
 _MAX_WARNINGS = 3
 _ADVICE = {  # in options of the command; others as in Python
     "LZ03": "Use --augmenter auto.",
+    "LZ10": "Report the score of rows that are not in this table.",
     "LZ11": "Name the column of times or groups: --time-column or --group-column.",
     **dict.fromkeys(("LZ04", "LZ05", "LZ13"), "Add --cv-finalists 5."),
 }

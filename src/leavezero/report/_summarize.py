@@ -205,9 +205,6 @@ def _sentences(selection: Mapping[str, Any]) -> list[str]:
         sentences.append(f"{others} statistically tied with the best.")
     elif margin is not None:
         sentences.append("No other candidate is statistically tied with it.")
-    if selection["bias_corrected_score"] is not None:
-        score = format_score(selection["bias_corrected_score"])
-        sentences.append(f"Corrected for selection bias, the best score is {score}.")
     return sentences
 
 
