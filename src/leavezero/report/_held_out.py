@@ -111,7 +111,7 @@ def describe_predictions(
     source, rows = "leave-one-out or out-of-bag predictions of the model", np.arange(len(y))
     if predicted is None:
         n_folds = f"{len(folds)} fold{'s' * (len(folds) > 1)}"
-        source = f"predictions of the model fitted to the other rows ({n_folds})"
+        source = f"predictions of the model fitted to the training rows of {n_folds}"
         predicted, rows = np.concatenate(values), np.concatenate([test for _, test in folds])
     known = np.isfinite(predicted if predicted.ndim == 1 else predicted[:, 0])
     y, predicted = y[rows][known], predicted[known]
