@@ -16,6 +16,7 @@ from leavezero.cli._output import progress_bar
 from leavezero.cli._prepare_table import TableOptions, prepare_table
 from leavezero.cli._read_table import to_features
 from leavezero.cli._saved_model import TableModel, current_versions, load_model, save_model
+from leavezero.diagnostics import Check, DiagnosticReport
 from leavezero.search import CandidateSearchLZO
 
 runner = CliRunner()
@@ -100,6 +101,16 @@ def test_the_summary_has_25_lines_with_wrapped_warnings(run, monkeypatch, width)
     assert f"Warnings in the report: {named}." in lines
     verbose = _select_command._summary(values, replace(options, verbose=True), 25)
     assert sum(str(line).startswith("Warning: ") for line in verbose) == 5
+
+
+def test_every_warning_names_what_to_do():
+    """Also one whose advice the search has followed already."""
+    checks = [Check("LZ04", "warning", "", 0.3), Check("LZ04", "ok", "", 0.0)]
+    report = _select_command._with_options(
+        DiagnosticReport(tuple(checks), 0.0), TableOptions("", "")
+    )
+    advice = [check.advice for check in report]
+    assert advice == ["Report the score of rows that are not in this table.", None]
 
 
 def test_a_selection_writes_model_report_and_metadata(run):

@@ -38,9 +38,10 @@ from leavezero.report import baseline_score, summarize
 _CV_FOLDS = 10  # of the cross-validation whose cost is shown
 _MAX_LINES = 25  # of the terminal, at the end
 _MAX_TYPES = 10  # model types that are listed
+_NEW_ROWS = "Report the score of rows that are not in this table."
 _ADVICE = {  # in options of the command; others as in Python
     "LZ03": "Use --augmenter auto.",
-    "LZ10": "Report the score of rows that are not in this table.",
+    "LZ10": _NEW_ROWS,
     "LZ11": "Name the column of times or groups: --time-column or --group-column.",
     **dict.fromkeys(("LZ04", "LZ05", "LZ13"), "Add --cv-finalists 5."),
 }
@@ -113,7 +114,9 @@ def run_select(options: TableOptions) -> None:
 def _with_options(report: DiagnosticReport, options: TableOptions) -> DiagnosticReport:
     """Return the diagnostics with advice in terms of the command's options."""
     checks = [
-        replace(one, advice=_ADVICE.get(one.code, one.advice)) if one.advice else one
+        replace(one, advice=_ADVICE.get(one.code, one.advice) if one.advice else _NEW_ROWS)
+        if one.advice or one.level == "warning"
+        else one
         for one in report
     ]
     if options.time_column is not None or options.group_column is not None:
