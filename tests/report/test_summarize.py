@@ -91,6 +91,7 @@ def test_model_types_are_listed_with_their_best_candidate():
     assert found["baseline"] == 0.5
     given = summarize(table, best=1, selection=SELECTION | {"tied": (1, 2)}, baseline=0.4)
     assert (given["baseline"], given["model_types"][2]["score"]) == (0.4, 0.4)
+    assert given["candidates"][-1]["score"] == 0.4  # one score everywhere
 
 
 def test_single_candidate_has_no_margin():
