@@ -51,7 +51,7 @@ def describe_predictions(
 
     These are leave-one-out or out-of-bag predictions if the estimator has reliable ones, else those
     of models fitted to the training rows of the folds. Permutation importances always use the
-    latter. None if a fold fails.
+    latter. None if a fold fails, or if there is no time for one fit to few rows.
 
     Parameters
     ----------
@@ -77,6 +77,8 @@ def describe_predictions(
     """
     rng = np.random.default_rng(seed)
     n_train = MAX_TRAIN
+    if seconds is not None and fit_seconds * min(1, MIN_TRAIN / len(y)) > max(seconds, 1.0):
+        return None
     if seconds is not None and fit_seconds > 0:  # half of the time is for predictions
         n_train = int(np.clip(len(y) * seconds / (2 * fit_seconds), MIN_TRAIN, MAX_TRAIN))
     folds = [(_sample(train, n_train, rng), _sample(test, MAX_TEST, rng)) for train, test in folds]
