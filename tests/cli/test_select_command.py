@@ -103,14 +103,20 @@ def test_the_summary_has_25_lines_with_wrapped_warnings(run, monkeypatch, width)
     assert sum(str(line).startswith("Warning: ") for line in verbose) == 5
 
 
-def test_every_warning_names_what_to_do():
-    """Also one whose advice the search has followed already."""
-    checks = [Check("LZ04", "warning", "", 0.3), Check("LZ04", "ok", "", 0.0)]
-    report = _select_command._with_options(
-        DiagnosticReport(tuple(checks), 0.0), TableOptions("", "")
-    )
-    advice = [check.advice for check in report]
-    assert advice == ["Report the score of rows that are not in this table.", None]
+@pytest.mark.parametrize(
+    ("given", "augmenter", "shown"),
+    [
+        # the search has followed its advice already
+        (None, "auto", "Report the score of rows that are not in this table."),
+        ("Python", "auto", "Add --cv-finalists 5."),
+        ("Python", "copula", "Use --augmenter auto."),
+    ],
+)
+def test_every_warning_names_what_to_do(given, augmenter, shown):
+    checks = (Check("LZ03", "warning", "", 0.3, given), Check("LZ04", "ok", ""))
+    options = TableOptions("a.csv", "y", augmenter=augmenter)
+    report = _select_command._with_options(DiagnosticReport(checks, 0.0), options)
+    assert [check.advice for check in report] == [shown, None]
 
 
 def test_a_selection_writes_model_report_and_metadata(run):
@@ -345,6 +351,7 @@ def test_a_terminal_shows_progress(tmp_path, monkeypatch):
     shown = select(tmp_path / "a.csv", *words).stderr
     assert "4/4" in shown
     assert "best so far" in shown
+    assert "checking" in shown  # by folds, after the last candidate
     assert progress_bar(quiet=True).disable
 
 

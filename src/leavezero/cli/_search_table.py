@@ -161,6 +161,8 @@ class _ProgressHandler(logging.Handler):
             self._progress.update(self._task, text=text[:width])
         done, total = values["n_done"], values["n_trials"]
         self._progress.update(self._task, completed=done, total=total)
+        if done == total:
+            self._progress.update(self._task, description="checking")
 
 
 @contextmanager

@@ -40,10 +40,9 @@ _MAX_LINES = 25  # of the terminal, at the end
 _MAX_TYPES = 10  # model types that are listed
 _NEW_ROWS = "Report the score of rows that are not in this table."
 _ADVICE = {  # in options of the command; others as in Python
-    "LZ03": "Use --augmenter auto.",
     "LZ10": _NEW_ROWS,
     "LZ11": "Name the column of times or groups: --time-column or --group-column.",
-    **dict.fromkeys(("LZ04", "LZ05", "LZ13"), "Add --cv-finalists 5."),
+    **dict.fromkeys(("LZ01", "LZ03", "LZ04", "LZ05", "LZ13"), "Add --cv-finalists 5."),
 }
 
 
@@ -113,8 +112,11 @@ def run_select(options: TableOptions) -> None:
 
 def _with_options(report: DiagnosticReport, options: TableOptions) -> DiagnosticReport:
     """Return the diagnostics with advice in terms of the command's options."""
+    known = dict(_ADVICE)
+    if options.augmenter != "auto":
+        known |= dict.fromkeys(("LZ01", "LZ03"), "Use --augmenter auto.")
     checks = [
-        replace(one, advice=_ADVICE.get(one.code, one.advice) if one.advice else _NEW_ROWS)
+        replace(one, advice=known.get(one.code, one.advice) if one.advice else _NEW_ROWS)
         if one.advice or one.level == "warning"
         else one
         for one in report
