@@ -63,6 +63,20 @@ def test_predictions_are_added_and_other_cells_are_kept_as_written(model, tmp_pa
     assert np.allclose(found.filter(like="probability_").sum(axis=1), 1)
 
 
+def test_terms_of_text_columns_are_saved_as_one_text(tmp_path, save_model_of):
+    """And not as one object per term, so that models of long texts load fast."""
+    rng = np.random.default_rng(0)
+    words = ["red", "green", "blue", "\N{SLIGHTLY SMILING FACE}\x00", "a-b", "'\"'", "old", "="]
+    texts = [" ".join(rng.choice(words, 6)) for _ in range(N)]
+    table().assign(color=texts).to_parquet(tmp_path / "a.parquet")
+    path = save_model_of(tmp_path / "a.parquet", "kind", "tree")
+    columns = load_model(path).pipeline.named_steps["columns"]
+    vectorizer = columns.named_transformers_["vectorize"].transformers_["color"].vectorizer_
+    fitted = CountVectorizer(analyzer="char_wb", ngram_range=(3, 4)).fit(texts)
+    assert dict(vectorizer.vocabulary_) == fitted.vocabulary_
+    assert '"old": {' not in zipfile.ZipFile(path).read("schema.json").decode()
+
+
 def test_formats_agree(model, tmp_path, monkeypatch):
     """The same predictions for CSV, TSV and Parquet, in default and given files."""
     monkeypatch.chdir(tmp_path)

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -9,12 +10,13 @@ import pytest
 from sklearn.model_selection import ParameterGrid
 from typer.testing import CliRunner
 
-from leavezero.cli import _search_table, _select_command
+from leavezero.cli import _output, _search_table, _select_command
 from leavezero.cli._commands import app
 from leavezero.cli._output import progress_bar
 from leavezero.cli._prepare_table import TableOptions, prepare_table
 from leavezero.cli._read_table import to_features
 from leavezero.cli._saved_model import TableModel, current_versions, load_model, save_model
+from leavezero.diagnostics import Check, DiagnosticReport
 from leavezero.search import CandidateSearchLZO
 
 runner = CliRunner()
@@ -78,6 +80,43 @@ def test_a_selection_is_summarized(run):
         assert len(re.findall(rf"^ *{name} ", result.stdout, re.MULTILINE)) == 1
     assert len(result.stdout.splitlines()) <= 25
     assert CONTROL.search(result.stdout + result.stderr) is None
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_the_summary_has_25_lines_with_wrapped_warnings(run, monkeypatch, width):
+    """Warnings without room are named."""
+    monkeypatch.setattr(_output, "_WIDTH", width)
+    values = json.loads((run[0] / "out" / "run.json").read_text())
+    long = {"level": "warning", "is_detail": False, "message": 40 * "word ", "advice": "Do it."}
+    checks = [long | {"title": f"title {at}"} for at in range(5)]
+    label = "lightgbm, learning_rate=0.15, num_leaves=31"
+    types = [values["model_types"][0] | {"name": "lightgbm", "label": label}] * 9
+    values |= {"model_types": types, "diagnostics": {"checks": checks}}
+    options = TableOptions(run[0] / "train.csv", "kind")
+    lines = _select_command._summary(values, options, 25)
+    assert 24 <= _output.count_lines(*lines) <= 25
+    shown = [line for line in lines if str(line).startswith("Warning: ")]
+    assert len(shown) == {80: 1, 120: 3}[width]
+    named = ", ".join(f"title {at}" for at in range(len(shown), 5))
+    assert f"Warnings in the report: {named}." in lines
+    verbose = _select_command._summary(values, replace(options, verbose=True), 25)
+    assert sum(str(line).startswith("Warning: ") for line in verbose) == 5
+
+
+@pytest.mark.parametrize(
+    ("given", "augmenter", "shown"),
+    [
+        # the search has followed its advice already
+        (None, "auto", "Report the score of rows that are not in this table."),
+        ("Python", "auto", "Add --cv-finalists 5."),
+        ("Python", "copula", "Use --augmenter auto."),
+    ],
+)
+def test_every_warning_names_what_to_do(given, augmenter, shown):
+    checks = (Check("LZ03", "warning", "", 0.3, given), Check("LZ04", "ok", ""))
+    options = TableOptions("a.csv", "y", augmenter=augmenter)
+    report = _select_command._with_options(DiagnosticReport(checks, 0.0), options)
+    assert [check.advice for check in report] == [shown, None]
 
 
 def test_a_selection_writes_model_report_and_metadata(run):
@@ -312,6 +351,7 @@ def test_a_terminal_shows_progress(tmp_path, monkeypatch):
     shown = select(tmp_path / "a.csv", *words).stderr
     assert "4/4" in shown
     assert "best so far" in shown
+    assert "checking" in shown  # by folds, after the last candidate
     assert progress_bar(quiet=True).disable
 
 

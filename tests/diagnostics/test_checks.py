@@ -181,7 +181,9 @@ def test_small_classes_are_counted(n_rows, shown):
 def test_selection_bias_is_measured_in_standard_errors():
     check = run_on_scores("LZ10", bias_corrected=0.85)
     assert (check.level, check.value) == ("warning", pytest.approx(2.5))
-    assert check.advice == "Report 0.8500 instead of the best score."
+    message = "Selection makes the best score 0.0500 too high (2.50 standard errors)."
+    assert check.message == message
+    assert check.advice == "Report search.selection_.bias_corrected_score."
     assert run_on_scores("LZ10").level == "ok"
     rounding = {"bias_corrected": 0.9 - 1e-14, "standard_error": 1e-17}
     assert run_on_scores("LZ10", **rounding).level == "ok"

@@ -190,6 +190,13 @@ def test_folds_that_there_is_no_time_for_are_left_out(seconds, n_folds):
     assert np.isnan(found["importances"][0]["low"]) == (n_folds == 1)
 
 
+def test_nothing_is_fitted_if_one_fit_to_few_rows_takes_longer_than_there_is_time():
+    X, y = labeled(1_500)
+    options = {"use_loo": False, "fit_seconds": 30.0}  # about 20 for the fewest rows
+    assert describe(DecisionTreeClassifier(), X, y, seconds=10, **options) is None
+    assert describe(DecisionTreeClassifier(), X, y, seconds=25, **options)["n_fits"] == 5
+
+
 def test_permuted_rows_take_no_longer_than_there_is_time():
     """Their number follows from the time that predictions for the test rows take."""
     sizes = []

@@ -311,6 +311,8 @@ def test_time_series_where_random_folds_and_loo_mislead():
     search = folds_search(Ridge(), grid, cv=TimeSeriesSplit(4))(waves, walk)
     theirs = GridSearchCV(Ridge(), grid, cv=TimeSeriesSplit(4)).fit(waves, walk)
     assert_same_scores(search, theirs)
+    source = search.summary()["held_out"]["source"]  # of the figures of errors
+    assert source == "240 predictions of the model fitted to the training rows of 4 folds"
 
 
 class CountedScaler(StandardScaler):

@@ -86,11 +86,23 @@ def print_notice(*texts: str) -> None:
 
 def print_lines(*lines: str | Table) -> None:
     """Print text and tables on stdout; markup in the text has no effect."""
+    console = _stdout()
+    for line in lines:
+        console.print(line if isinstance(line, Table) else printable(line))
+
+
+def count_lines(*lines: str | Table) -> int:
+    """Return the number of lines that :func:`print_lines` prints, wrapped ones included."""
+    console = _stdout()
+    texts = (line if isinstance(line, Table) else Text(printable(line)) for line in lines)
+    return sum(len(console.render_lines(text)) for text in texts)
+
+
+def _stdout() -> Console:
     console = Console(highlight=False, markup=False, emoji=False)
     if not console.is_terminal:
         console.width = _WIDTH
-    for line in lines:
-        console.print(line if isinstance(line, Table) else printable(line))
+    return console
 
 
 def print_results(

@@ -6,7 +6,7 @@ import warnings
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from importlib.resources import files
@@ -17,6 +17,7 @@ from typing import Any, get_args
 import numpy as np
 import pandas as pd
 from sklearn.exceptions import InconsistentVersionWarning
+from skrub import StringEncoder
 
 from leavezero._version import __version__
 from leavezero.cli._output import (
@@ -100,6 +101,29 @@ class TableModel:
         return pd.DataFrame(found, index=X.index)
 
 
+class Vocabulary(Mapping[str, int]):
+    """The columns of a text vectorizer's terms, written as one text.
+
+    Of a dict skops writes and reads each item by itself, which takes seconds for long texts.
+    """
+
+    def __init__(self, terms: str) -> None:
+        self._terms = terms
+        self._columns = {term: column for column, term in enumerate(json.loads(terms))}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Vocabulary, (self._terms,)
+
+    def __getitem__(self, term: str) -> int:
+        return self._columns[term]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+
 @dataclass
 class DataNotices:
     """Counts of cells in which new data differ from the training data, by column."""
@@ -163,6 +187,9 @@ def save_model(model: TableModel, path: Path) -> list[str]:
     """Write a model for ``skops.io.load``; return the types that must be trusted by name."""
     from skops import io
 
+    for vectorizer in _text_vectorizers(model.pipeline):
+        terms = sorted(vectorizer.vocabulary_, key=vectorizer.vocabulary_.get)
+        vectorizer.vocabulary_ = Vocabulary(json.dumps(terms))
     about = {name: getattr(model, name) for name in _ABOUT} | {"format": FORMAT}
     with part_file(path) as part:
         # level 1: a large forest is saved in a third of the time, and is a fifth larger
@@ -170,6 +197,16 @@ def save_model(model: TableModel, path: Path) -> list[str]:
         with zipfile.ZipFile(part, "a") as archive:
             archive.writestr(_MEMBER, json.dumps(about, indent=1))
     return [name for name in io.get_untrusted_types(file=path) if name not in trusted_types()]
+
+
+def _text_vectorizers(pipeline: Any) -> Iterator[Any]:
+    """Yield the fitted vectorizers of skrub's encoders of strings."""
+    columns = pipeline.named_steps.get("columns")
+    used = {} if columns is None else columns.named_transformers_
+    if "vectorize" in used:
+        for encoder in used["vectorize"].transformers_.values():
+            if isinstance(encoder, StringEncoder):
+                yield encoder.vectorizer_
 
 
 def load_model(path: Path, trusted: Collection[str] = ()) -> TableModel:

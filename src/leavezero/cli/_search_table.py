@@ -157,10 +157,12 @@ class _ProgressHandler(logging.Handler):
             label = candidate_label(values["candidate_params"])
             text = printable(f"best so far {format_score(score)}: {label}")
             self._best = score
-            width = max(20, self._progress.console.width - 60)
+            width = max(20, self._progress.console.width - 43)  # left by the other columns
             self._progress.update(self._task, text=text[:width])
         done, total = values["n_done"], values["n_trials"]
         self._progress.update(self._task, completed=done, total=total)
+        if done == total:
+            self._progress.update(self._task, description="checking")
 
 
 @contextmanager

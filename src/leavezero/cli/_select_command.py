@@ -13,6 +13,7 @@ from sklearn.pipeline import Pipeline
 
 from leavezero.cli._export_model import code_parts
 from leavezero.cli._output import (
+    count_lines,
     counted,
     make_table,
     output_directory,
@@ -35,11 +36,13 @@ from leavezero.diagnostics import DiagnosticReport, format_score
 from leavezero.report import baseline_score, summarize
 
 _CV_FOLDS = 10  # of the cross-validation whose cost is shown
-_MAX_WARNINGS = 3
+_MAX_LINES = 25  # of the terminal, at the end
+_MAX_TYPES = 10  # model types that are listed
+_NEW_ROWS = "Report the score of rows that are not in this table."
 _ADVICE = {  # in options of the command; others as in Python
-    "LZ03": "Use --augmenter auto.",
+    "LZ10": _NEW_ROWS,
     "LZ11": "Name the column of times or groups: --time-column or --group-column.",
-    **dict.fromkeys(("LZ04", "LZ05", "LZ13"), "Add --cv-finalists 5."),
+    **dict.fromkeys(("LZ01", "LZ03", "LZ04", "LZ05", "LZ13"), "Add --cv-finalists 5."),
 }
 
 
@@ -96,7 +99,9 @@ def run_select(options: TableOptions) -> None:
         print_notice("Interrupted while the report was written; the other files are complete.")
     if not options.quiet:
         print_notice(*notices)
-    print_results(run, _summary(run, options), quiet=options.quiet, as_json=options.as_json)
+    room = _MAX_LINES - count_lines(*notices)
+    lines = _summary(run, options, room)
+    print_results(run, lines, quiet=options.quiet, as_json=options.as_json)
     if interrupted:
         print_notice(
             f"Interrupted after {len(run['candidates'])} of {run['n_candidates']} candidates. The "
@@ -107,8 +112,13 @@ def run_select(options: TableOptions) -> None:
 
 def _with_options(report: DiagnosticReport, options: TableOptions) -> DiagnosticReport:
     """Return the diagnostics with advice in terms of the command's options."""
+    known = dict(_ADVICE)
+    if options.augmenter != "auto":
+        known |= dict.fromkeys(("LZ01", "LZ03"), "Use --augmenter auto.")
     checks = [
-        replace(one, advice=_ADVICE.get(one.code, one.advice)) if one.advice else one
+        replace(one, advice=known.get(one.code, one.advice) if one.advice else _NEW_ROWS)
+        if one.advice or one.level == "warning"
+        else one
         for one in report
     ]
     if options.time_column is not None or options.group_column is not None:
@@ -198,8 +208,33 @@ def _write(
     return write_results(options.out / "run.json", options.out / "results.csv", run)
 
 
-def _summary(run: dict[str, Any], options: TableOptions) -> Iterator[str | Table]:
-    """Yield what is printed at the end, at most 25 lines unless verbose."""
+def _summary(run: dict[str, Any], options: TableOptions, max_lines: int) -> list[str | Table]:
+    """Return what is printed at the end: so many lines with those warnings that have room."""
+    head = list(_result(run, options.verbose))
+    tail = [
+        f"Written to {options.out}: model.skops, report.html, results.csv, run.json",
+        f"Next: leavezero predict {shlex.quote(str(options.out / 'model.skops'))} TABLE",
+    ]
+    warnings = [
+        check
+        for check in run["diagnostics"]["checks"]
+        if check["level"] == "warning" and (options.verbose or not check["is_detail"])
+    ]
+    texts = [f"Warning: {check['message']} {check['advice'] or ''}" for check in warnings]
+    if options.verbose:
+        return [*head, *_details(run), *texts, *tail]
+    for n_shown in range(len(texts), -1, -1):
+        shown = texts[:n_shown]
+        if n_shown < len(texts):
+            titles = ", ".join(check["title"] for check in warnings[n_shown:])
+            shown.append(f"Warnings in the report: {titles}.")
+        if count_lines(*head, *shown, *tail) <= max_lines:
+            break
+    return [*head, *shown, *tail]
+
+
+def _result(run: dict[str, Any], verbose: bool) -> Iterator[str | Table]:
+    """Yield what was predicted, the winner with its score, and the model types."""
     table, expected, metric = run["table"], run["expected"], run["metric"]
     classes = f" ({len(run['classes'])} classes)" if run["classes"] else ""
     n_scored = sum(one["score"] is not None for one in run["candidates"])
@@ -214,6 +249,7 @@ def _summary(run: dict[str, Any], options: TableOptions) -> Iterator[str | Table
     interval = f" (95 % interval {low} to {high})" if expected["low"] is not None else ""
     guess = f"; baseline {format_score(run['baseline'])}" if run["baseline"] is not None else ""
     yield f"Expected {metric} on new rows: {score}{interval}{guess}"
+    types = run["model_types"] if verbose else run["model_types"][:_MAX_TYPES]
     cells = [
         (
             one["name"],
@@ -223,22 +259,9 @@ def _summary(run: dict[str, Any], options: TableOptions) -> Iterator[str | Table
             if one["best"]
             else f"{format_score(one['difference'], expected['score'])}{', tied' * one['tied']}",
         )
-        for one in run["model_types"]
+        for one in types
     ]
     yield make_table("", ("model type", "best candidate"), (metric, "difference"), cells)
-    if options.verbose:
-        yield from _details(run)
-    shown = [
-        check
-        for check in run["diagnostics"]["checks"]
-        if check["level"] == "warning" and (options.verbose or not check["is_detail"])
-    ]
-    for check in shown[: None if options.verbose else _MAX_WARNINGS]:
-        yield f"Warning: {check['message']} {check['advice'] or ''}"
-    if len(shown) > _MAX_WARNINGS and not options.verbose:
-        yield f"{len(shown) - _MAX_WARNINGS} more warnings are in the report."
-    yield f"Written to {options.out}: model.skops, report.html, results.csv, run.json"
-    yield f"Next: leavezero predict {shlex.quote(str(options.out / 'model.skops'))} TABLE"
 
 
 def _details(run: dict[str, Any]) -> Iterator[str | Table]:

@@ -279,12 +279,9 @@ def check_selection_bias(inputs: CheckInputs) -> Check:
     bias = candidates.best_score - candidates.bias_corrected
     varies = candidates.standard_error > 1e-12 * abs(candidates.best_score)
     errors = bias / candidates.standard_error if varies else 0.0
-    corrected = format_score(candidates.bias_corrected)
-    message = (
-        f"The best score is {format_score(candidates.best_score)}; corrected for selection bias "
-        f"it is {corrected} (a difference of {errors:.2f} standard errors)."
-    )
-    return measured("LZ10", errors, message, f"Report {corrected} instead of the best score.")
+    size = format_score(bias, candidates.best_score)
+    message = f"Selection makes the best score {size} too high ({errors:.2f} standard errors)."
+    return measured("LZ10", errors, message, "Report search.selection_.bias_corrected_score.")
 
 
 def check_exchangeable(inputs: CheckInputs) -> Check:

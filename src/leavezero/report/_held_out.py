@@ -51,7 +51,7 @@ def describe_predictions(
 
     These are leave-one-out or out-of-bag predictions if the estimator has reliable ones, else those
     of models fitted to the training rows of the folds. Permutation importances always use the
-    latter. None if a fold fails.
+    latter. None if a fold fails, or if there is no time for one fit to few rows.
 
     Parameters
     ----------
@@ -77,6 +77,8 @@ def describe_predictions(
     """
     rng = np.random.default_rng(seed)
     n_train = MAX_TRAIN
+    if seconds is not None and fit_seconds * min(1, MIN_TRAIN / len(y)) > max(seconds, 1.0):
+        return None
     if seconds is not None and fit_seconds > 0:  # half of the time is for predictions
         n_train = int(np.clip(len(y) * seconds / (2 * fit_seconds), MIN_TRAIN, MAX_TRAIN))
     folds = [(_sample(train, n_train, rng), _sample(test, MAX_TEST, rng)) for train, test in folds]
@@ -111,7 +113,7 @@ def describe_predictions(
     source, rows = "leave-one-out or out-of-bag predictions of the model", np.arange(len(y))
     if predicted is None:
         n_folds = f"{len(folds)} fold{'s' * (len(folds) > 1)}"
-        source = f"predictions of the model fitted to the other rows ({n_folds})"
+        source = f"predictions of the model fitted to the training rows of {n_folds}"
         predicted, rows = np.concatenate(values), np.concatenate([test for _, test in folds])
     known = np.isfinite(predicted if predicted.ndim == 1 else predicted[:, 0])
     y, predicted = y[rows][known], predicted[known]

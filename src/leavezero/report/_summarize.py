@@ -78,8 +78,13 @@ def summarize(
     candidates = _candidates(table, column, best, tied, about["model_type"])
     if baseline is None and held_out is not None:
         baseline = held_out["baseline"]
-    types = _model_types(candidates, baseline)
-    baseline = next((one["score"] for one in types if one["name"] == BASELINE), baseline)
+    for one in candidates:
+        if one["type"] == BASELINE and one["score"] is not None:
+            # the correction of validation scores would add the bias of others
+            baseline = one.get("loo") if baseline is None else baseline
+            one |= dict.fromkeys(one.keys() & {"low", "high", "validation", "loo", "cv"})
+            one["score"] = baseline = one["score"] if baseline is None else baseline
+    types = _model_types(candidates)
     return {
         "format": FORMAT,
         "run": to_json(about),
@@ -132,18 +137,12 @@ def _short_names(names: set[str]) -> dict[str, str]:
     return {name: clean_text(last[name] if counts[last[name]] == 1 else name) for name in names}
 
 
-def _model_types(
-    candidates: Sequence[Mapping[str, Any]], baseline: float | None
-) -> list[dict[str, Any]]:
+def _model_types(candidates: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return each model type with its best candidate, the best type first, and its parameters."""
     found = []
     scored = [one for one in candidates if one["score"] is not None]
     for name in dict.fromkeys(one["type"] for one in scored):
         own = [one for one in scored if one["type"] == name]
-        if name == BASELINE:
-            # the correction of validation scores would add the bias of others
-            exact = own[0].get("loo") if baseline is None else baseline
-            own = [{**own[0], "score": own[0]["score"] if exact is None else exact}]
         best = {key: value for key, value in own[0].items() if key not in ("params", "metrics")}
         difference = own[0]["score"] - scored[0]["score"]
         found.append(best | {"name": name, "difference": difference, "params": _params(own)})
@@ -184,6 +183,8 @@ def _selection(
     labels = {candidate["row"]: candidate["label"] for candidate in candidates}
     tied = [labels[row] for row in selection["tied"] if row != best["row"]]
     found |= to_json(selection) | {"tied": tied}
+    if best["type"] == BASELINE:
+        found["new_data_low"] = found["new_data_high"] = None
     if found["new_data_high"] is not None:
         found["new_data_high"] = min(found["new_data_high"], _highest_score(metric))
     return found | {"sentences": _sentences(found)}
@@ -207,9 +208,6 @@ def _sentences(selection: Mapping[str, Any]) -> list[str]:
         sentences.append(f"{others} statistically tied with the best.")
     elif margin is not None:
         sentences.append("No other candidate is statistically tied with it.")
-    if selection["bias_corrected_score"] is not None:
-        score = format_score(selection["bias_corrected_score"])
-        sentences.append(f"Corrected for selection bias, the best score is {score}.")
     return sentences
 
 

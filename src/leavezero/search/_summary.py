@@ -264,7 +264,7 @@ class ReportMixin(BaseEstimator):
             folds=folds,
             scorer=scorer,
             classes=np.unique(run.y) if classification else None,
-            use_loo=self.loo is not False and state.groups is None,
+            use_loo=self.loo is not False and state.groups is None and not run.folds,
             n_jobs=self.n_jobs,
             seconds=seconds,
             fit_seconds=float(self.cv_results_["mean_fit_time"][self.best_index_]),
