@@ -211,3 +211,13 @@ def test_wrong_models_are_explained(content, tmp_path):
     result = predict(tmp_path / "m.skops", "a.csv")
     assert result.exit_code == 2
     assert "written by select" in result.stderr
+
+
+def test_a_model_whose_parts_have_a_false_size_is_refused(model, tmp_path):
+    """It would be unpacked to any size."""
+    content = bytearray(model.read_bytes())
+    at = content.index(b"PK\x01\x02") + 24
+    content[at : at + 4] = (10).to_bytes(4, "little")
+    (tmp_path / "model.skops").write_bytes(content)
+    with pytest.raises(TableError, match="written by select"):
+        load_model(tmp_path / "model.skops")

@@ -261,6 +261,8 @@ def _read_about(path: Path) -> dict[str, Any]:
             size = sum(member.file_size for member in archive.infolist())
             if size > max(SMALL_SIZE, MAX_EXPANSION * path.stat().st_size):
                 raise ValueError(f"it expands to {size:,} bytes")
+            if archive.testzip():
+                raise ValueError("the size or the checksum of a part is false")
             about: dict[str, Any] = json.loads(archive.read(_MEMBER))
         found = f"format {about['format']!r}, saved with {_shown(about['versions'])}"
         if not all(isinstance(about.get(name), kind) for name, kind in _ABOUT.items()):
@@ -269,7 +271,7 @@ def _read_about(path: Path) -> dict[str, Any]:
             raise TypeError("its columns have other kinds")
     except (
         *(zipfile.BadZipFile, KeyError, ValueError, TypeError, AttributeError),
-        *(zlib.error, RecursionError),
+        *(zlib.error, RuntimeError),  # of nested JSON, and of encrypted parts
     ) as error:
         raise TableError(
             f"{path} is not a model written by select. Use a model.skops from its output."
