@@ -84,7 +84,7 @@ def test_a_selection_is_summarized(run):
 
 @pytest.mark.parametrize("width", [80, 120])
 def test_the_summary_has_25_lines_with_wrapped_warnings(run, monkeypatch, width):
-    """Warnings without room are named."""
+    """Warnings beyond these lines are only named."""
     monkeypatch.setattr(_output, "_WIDTH", width)
     values = json.loads((run[0] / "out" / "run.json").read_text())
     long = {"level": "warning", "is_detail": False, "message": 40 * "word ", "advice": "Do it."}

@@ -99,8 +99,7 @@ def run_select(options: TableOptions) -> None:
         print_notice("Interrupted while the report was written; the other files are complete.")
     if not options.quiet:
         print_notice(*notices)
-    room = _MAX_LINES - count_lines(*notices)
-    lines = _summary(run, options, room)
+    lines = _summary(run, options, _MAX_LINES - count_lines(*notices))
     print_results(run, lines, quiet=options.quiet, as_json=options.as_json)
     if interrupted:
         print_notice(
@@ -209,7 +208,7 @@ def _write(
 
 
 def _summary(run: dict[str, Any], options: TableOptions, max_lines: int) -> list[str | Table]:
-    """Return what is printed at the end: so many lines with those warnings that have room."""
+    """Return what is printed at the end; warnings beyond the lines are only named."""
     head = list(_result(run, options.verbose))
     tail = [
         f"Written to {options.out}: model.skops, report.html, results.csv, run.json",
