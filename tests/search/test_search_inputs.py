@@ -179,7 +179,7 @@ def test_several_outputs_without_a_tag(rng):
     bagging = BaggingRegressor(Ridge(), random_state=0)
     search = GridSearchLZO(bagging, {"n_estimators": [2, 5]}, **FEW).fit(X, Y)
     assert search.predict(X).shape == (40, 2)
-    with pytest.raises(AllCandidatesFailedError, match="y should be a 1d array"):
+    with pytest.raises(ValueError, match=r"y passed to GridSearchLZO .*y should be a 1d array"):
         GridSearchLZO(SVC(), {"C": [1, 2]}, **FEW).fit(X, (Y > 0).astype(int))
 
 

@@ -251,10 +251,16 @@ def check_values(X: Table, y: AnyArray, estimators: Iterable[Any], owner: str) -
     errors: dict[Any, Exception] = {}
     for estimator in estimators:
         tags = get_tags(estimator)
-        inputs = tags.input_tags
+        inputs, labels = tags.input_tags, tags.classifier_tags
         if tags.no_validation or inputs.string or inputs.pairwise or not _has_tags(estimator):
             return
-        key = (inputs.sparse, inputs.allow_nan, inputs.three_d_array)
+        takes_outputs = (
+            tags.target_tags.multi_output
+            or bool(labels and labels.multi_label)
+            # the tag need not hold if there are others inside, such as in BaggingRegressor
+            or not {"estimator", "estimators"}.isdisjoint(estimator.get_params())
+        )
+        key = (inputs.sparse, inputs.allow_nan, inputs.three_d_array, takes_outputs)
         if key in errors:
             continue
         try:
@@ -273,6 +279,8 @@ def check_values(X: Table, y: AnyArray, estimators: Iterable[Any], owner: str) -
                 )
             with _naming("y", owner):
                 check_array(y, dtype=None, ensure_2d=False, ensure_all_finite=False)
+                if y.ndim == 2 and not takes_outputs:
+                    column_or_1d(y)
             return
         except (TypeError, ValueError) as error:
             errors[key] = error
