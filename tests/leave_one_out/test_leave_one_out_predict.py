@@ -16,7 +16,6 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from leavezero.leave_one_out import (
-    METHODS,
     LeaveOneOutMethod,
     LOOPredictions,
     _loo_method,
@@ -24,6 +23,7 @@ from leavezero.leave_one_out import (
     leave_one_out_predict,
     register_leave_one_out,
 )
+from leavezero.leave_one_out._loo_methods import METHODS
 
 
 @pytest.fixture

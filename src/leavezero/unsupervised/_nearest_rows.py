@@ -26,6 +26,15 @@ class NearestRows:
     rows that are farther from a cluster than any of its rows is from the others. Pickles of a
     search contain these rows.
 
+    Parameters
+    ----------
+    neighbors : NearestNeighbors or None
+        Fitted to the training rows; None if all of them are noise.
+    labels : array of int
+        Their cluster labels; noise is -1.
+    limits : array of float
+        The distance from each row beyond which a new row is noise.
+
     Examples
     --------
     >>> import numpy as np
@@ -37,9 +46,9 @@ class NearestRows:
     array([ 0,  1, -1])
     """
 
-    neighbors: NearestNeighbors | None  # None: all rows are noise
+    neighbors: NearestNeighbors | None
     labels: Ints
-    limits: Floats  # the distance from each row beyond which a new row is noise
+    limits: Floats
 
     @classmethod
     def of(cls, model: Any, X: Table) -> Self | None:
