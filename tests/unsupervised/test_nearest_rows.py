@@ -65,7 +65,7 @@ def test_new_rows_that_dbscan_would_label_so_in_training():
     """A new row is of a cluster if it would be one of its border rows, by any metric."""
     for metric in ("euclidean", "manhattan"):
         model = DBSCAN(eps=0.08, metric=metric).fit(X)
-        labels = NearestRows.of(model, X).predict(model, NEW)
+        labels = NearestRows.of(model, X).predict(NEW)
         cores = X[model.core_sample_indices_]
         is_near = (pairwise_distances(NEW, cores, metric=metric) <= 0.08).any(axis=1)
         np.testing.assert_array_equal(labels >= 0, is_near)
@@ -74,7 +74,7 @@ def test_new_rows_that_dbscan_would_label_so_in_training():
 @pytest.mark.parametrize("clusterer", [HDBSCAN(copy=True), OPTICS()])
 def test_new_rows_are_as_often_noise_as_training_rows(clusterer):
     model = clusterer.fit(X)
-    labels = NearestRows.of(model, X).predict(model, NEW)
+    labels = NearestRows.of(model, X).predict(NEW)
     assert np.mean(labels < 0) == pytest.approx(np.mean(model.labels_ < 0), abs=0.1)
 
 
@@ -90,6 +90,23 @@ def test_containers():
     np.testing.assert_array_equal(frame.predict(pd.DataFrame(NEW, columns=["a", "b"])), expected)
     matrix = GridSearchLZO(DBSCAN(), grid).fit(sparse.csr_matrix(X))
     np.testing.assert_array_equal(matrix.predict(sparse.csr_matrix(NEW)), expected)
+
+
+@pytest.mark.parametrize("clusterer", [DBSCAN(eps=0.2), HDBSCAN(copy=True)])
+@pytest.mark.parametrize("kind", [sparse.coo_matrix, sparse.bsr_matrix, sparse.csc_array])
+def test_sparse_training_rows(clusterer, kind):
+    """In each format that the clusterer accepts."""
+    model = clusterer.fit(kind(X))
+    np.testing.assert_array_equal(NearestRows.of(model, kind(X)).predict(X), model.labels_)
+
+
+def test_a_metric_for_which_there_is_no_neighbor_search():
+    """The search is fitted; new rows cannot be labeled."""
+    clusterer = AgglomerativeClustering(metric="seuclidean", linkage="average")
+    search = GridSearchLZO(clusterer, {"n_clusters": [1, 2]}).fit(X)
+    assert search.best_params_["n_clusters"] in (1, 2)
+    with pytest.raises(TypeError):
+        search.predict(NEW)
 
 
 def test_training_rows_with_missing_values():

@@ -1,6 +1,7 @@
 """Cluster labels of new rows by the nearest training row, for clusterers without ``predict``."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -28,12 +29,12 @@ class NearestRows:
 
     Parameters
     ----------
-    neighbors : NearestNeighbors or None
-        Fitted to the training rows; None if all of them are noise.
+    model : estimator
+        The fitted clusterer, or a pipeline that ends in one.
+    rows : array or sparse matrix
+        The training rows, as the clusterer received them.
     labels : array of int
         Their cluster labels; noise is -1.
-    limits : array of float
-        The distance from each row beyond which a new row is noise.
 
     Examples
     --------
@@ -42,13 +43,13 @@ class NearestRows:
     >>> from leavezero.unsupervised import NearestRows
     >>> X = np.array([[0.0], [1.0], [2.0], [8.0], [9.0]])
     >>> model = DBSCAN(eps=1.5, min_samples=2).fit(X)
-    >>> NearestRows.of(model, X).predict(model, [[3.0], [7.0], [5.0]])
+    >>> NearestRows.of(model, X).predict([[3.0], [7.0], [5.0]])
     array([ 0,  1, -1])
     """
 
-    neighbors: NearestNeighbors | None
-    labels: Ints
-    limits: Floats
+    model: Any
+    rows: Any = field(repr=False)
+    labels: Ints = field(repr=False)
 
     @classmethod
     def of(cls, model: Any, X: Table) -> Self | None:
@@ -57,38 +58,38 @@ class NearestRows:
         Of a pipeline, the last step counts. None is for models with ``predict``, and for those that
         are not clusterers of rows.
         """
-        if hasattr(model, "predict") or not ClusterScore().handles(last_step(model)):
+        last = last_step(model)
+        if hasattr(model, "predict") or not ClusterScore().handles(last):
             return None
-        X, model = last_input(model, X), last_step(model)
-        rows, labels = X if sparse.issparse(X) else as_floats(X), np.asarray(model.labels_)
-        if isinstance(model, DBSCAN):
-            kept = model.core_sample_indices_
-        elif isinstance(model, HDBSCAN):  # accepts missing values
-            kept = np.flatnonzero(np.isfinite(rows).all(axis=1))
-        else:
-            kept = np.arange(len(labels))
-        rows, labels = rows[kept], labels[kept]
-        limits = np.full(len(labels), np.inf)
-        if not (labels >= 0).any():
-            return cls(None, labels, limits)
+        X = last_input(model, X)
+        rows, labels = X.tocsr() if sparse.issparse(X) else as_floats(X), np.asarray(last.labels_)
+        # HDBSCAN gives rows with missing or infinite values labels below that of noise.
+        kept = np.flatnonzero(labels >= NOISE)
+        if isinstance(last, DBSCAN):
+            kept = last.core_sample_indices_
+        return cls(model, rows[kept], labels[kept])
+
+    def predict(self, X: Table) -> Ints:
+        """Return the labels of new rows."""
+        rows = last_input(self.model, X)
+        rows = validate_data(last_step(self.model), rows, reset=False, accept_sparse="csr")
+        if not (self.labels >= 0).any():
+            return np.full(rows.shape[0], NOISE)
+        neighbors, limits = self._neighbors
+        distances, nearest = (found[:, 0] for found in neighbors.kneighbors(rows))
+        return np.where(distances <= limits[nearest], self.labels[nearest], NOISE)
+
+    @cached_property
+    def _neighbors(self) -> tuple[NearestNeighbors, Floats]:
+        """The index of the rows, and the distance from each beyond which new rows are noise."""
+        model, limits = last_step(self.model), np.full(len(self.labels), np.inf)
         options = {"metric": getattr(model, "metric", "euclidean"), "p": getattr(model, "p", 2)}
         options["metric_params"] = getattr(model, "metric_params", None)
-        neighbors = NearestNeighbors(n_neighbors=1, **options).fit(rows)
         if isinstance(model, DBSCAN):
             limits[:] = model.eps
-        elif isinstance(model, HDBSCAN | OPTICS) or labels.min() < 0:
-            for label in np.unique(labels[labels >= 0]):
-                own = np.flatnonzero(labels == label)
-                inside = NearestNeighbors(n_neighbors=1, **options).fit(rows[own])
+        elif isinstance(model, HDBSCAN | OPTICS) or self.labels.min() < 0:
+            for label in np.unique(self.labels[self.labels >= 0]):
+                own = np.flatnonzero(self.labels == label)
+                inside = NearestNeighbors(n_neighbors=1, **options).fit(self.rows[own])
                 limits[own] = inside.kneighbors()[0].max() if len(own) > 1 else 0.0
-        return cls(neighbors, np.maximum(labels, NOISE), limits)
-
-    def predict(self, model: Any, X: Table) -> Ints:
-        """Return the labels of new rows; ``model`` is the one that was fitted."""
-        X, model = last_input(model, X), last_step(model)
-        rows = validate_data(model, X, reset=False, accept_sparse="csr")
-        if self.neighbors is None:
-            return np.full(rows.shape[0], NOISE)
-        distances, nearest = self.neighbors.kneighbors(rows)
-        nearest, distances = nearest[:, 0], distances[:, 0]
-        return np.where(distances <= self.limits[nearest], self.labels[nearest], NOISE)
+        return NearestNeighbors(n_neighbors=1, **options).fit(self.rows), limits

@@ -74,7 +74,7 @@ class UnsupervisedScore(ABC):
                 f"{n_rows}."
             )
         if rows.dtype.kind == "O":  # pandas.NA cannot be compared
-            rows = rows.astype(str)
+            rows = np.frompyfunc(str, 1, 1)(rows)
         if (rows == rows[:1]).all():
             raise ValueError(
                 f"{owner} requires rows that differ for the {self.name}, got {n_rows} equal rows."
