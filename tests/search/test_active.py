@@ -32,6 +32,7 @@ def test_rows_on_which_candidates_differ(digits):
     assert not set(later.rows(20)) & set(rows)
     assert query.labels == {}
     assert later.probability_best.sum() == pytest.approx(1)
+    assert query.add_labels([], []).labels == {}
 
 
 def test_labels_decide():

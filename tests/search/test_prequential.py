@@ -144,6 +144,29 @@ def test_a_refused_batch_changes_nothing(estimator, is_first):
     np.testing.assert_array_equal(searches[0].predict(X), searches[1].predict(X))
 
 
+class Refusing(SGDClassifier):
+    """A classifier whose second batch is refused, for one candidate."""
+
+    def partial_fit(self, X, y, classes=None):
+        if self.alpha == 1.0 and hasattr(self, "coef_"):
+            raise ValueError("no more")
+        return super().partial_fit(X, y, classes)
+
+
+def test_a_batch_that_one_candidate_refuses_changes_none():
+    X, y = simulate(200)
+    search = PrequentialSearchLZO(Refusing(random_state=0), {"alpha": [0.01, 1.0]})
+    before = search.partial_fit(X[:100], y[:100], classes=[0, 1]).decision_function(X)
+    with pytest.raises(ValueError, match="no more"):
+        search.partial_fit(X[100:], y[100:])
+    np.testing.assert_array_equal(search.decision_function(X), before)
+    with pytest.raises(ValueError, match="no more"):
+        search.fit(X, y)
+    with pytest.raises(ValueError, match="inconsistent"):
+        search.fit(X, y[:10])
+    assert not hasattr(search, "best_estimator_")
+
+
 @pytest.mark.parametrize("rows", [None, "text", {"a": [1]}])
 def test_batches_are_tables(rows):
     for method in ("fit", "partial_fit"):

@@ -76,8 +76,8 @@ class ActiveQuery:
             )
         if any(label is None or label != label for label in labels):
             raise ValueError("add_labels requires known labels, got None or NaN.")
-        predicted = self.predictions.flat[0]
         for label in labels:
+            predicted = self.predictions.flat[0]
             if isinstance(label, str) != isinstance(predicted, str):
                 raise ValueError(
                     f"add_labels requires labels of the type of the predictions, such as "

@@ -197,6 +197,12 @@ class BestEstimatorMixin(MetaEstimatorMixin, BaseEstimator):
     transform = _call_best("transform")
     inverse_transform = _call_best("inverse_transform")
 
+    def _reset(self) -> None:
+        """Delete the attributes of an earlier fit, so that a failed fit leaves none of them."""
+        for name in list(vars(self)):
+            if name in ("_state", "_models") or (name[-1] == "_" and name[0] != "_"):
+                delattr(self, name)
+
     def _fitted_best(self) -> Any:
         check_is_fitted(self, "best_estimator_")
         return self.best_estimator_
@@ -437,11 +443,6 @@ class BaseSearchLZO(CallbackSupportMixin, BestEstimatorMixin, ReportMixin):
         if interrupt is not None:
             raise interrupt
         return self
-
-    def _reset(self) -> None:
-        """Delete the attributes of an earlier fit, so that a failed fit leaves none of them."""
-        for name in [n for n in vars(self) if n == "_state" or (n[-1] == "_" and n[0] != "_")]:
-            delattr(self, name)
 
     def _prepare(self, X: Table, y: AnyArray | None, params: dict[str, Any]) -> _Request:
         """Check parameters and data, route metadata, derive seeds, propose candidates."""
@@ -829,8 +830,7 @@ class BaseSearchLZO(CallbackSupportMixin, BestEstimatorMixin, ReportMixin):
         :class:`~leavezero.unsupervised.NearestRows`.
         """
         best = self._fitted_best()
-        rows = getattr(self, "nearest_rows_", None)
-        return best.predict(X) if rows is None else rows.predict(best, X)
+        return getattr(self, "nearest_rows_", best).predict(X)
 
     def score(self, X: Table, y: AnyArray | None = None, **params: Any) -> float:
         """Return the score of the best estimator on X and y, by the metric of the search.

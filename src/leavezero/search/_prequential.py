@@ -1,5 +1,6 @@
 """Search on a stream: every batch is scored before it is learned."""
 
+from copy import deepcopy
 from typing import Any, Self
 
 import numpy as np
@@ -81,6 +82,9 @@ class PrequentialSearchLZO(BestEstimatorMixin):
     16
     """
 
+    _models: dict[int, Any]  # by row of cv_results_
+    n_batches_: int
+
     def __init__(
         self,
         estimator: Any,
@@ -104,8 +108,7 @@ class PrequentialSearchLZO(BestEstimatorMixin):
         """Learn the rows in their order, in batches."""
         check_tables(X, y, "PrequentialSearchLZO")
         check_parameter(self, "batch_size", is_count(self.batch_size), "a positive int")
-        if hasattr(self, "_models"):
-            del self._models
+        self._reset()
         has_classes = is_classifier(self.estimator) and y is not None
         classes = np.unique(np.asarray(y)) if has_classes else None
         for start in range(0, max(count_rows(X), 1), self.batch_size):
@@ -133,12 +136,14 @@ class PrequentialSearchLZO(BestEstimatorMixin):
             self._check_labels(y)
             scores = None if is_first else self._scores(X, y)
             options = {"classes": self._classes} if self._classes is not None else {}
-            for model in self._models.values():
+            learned = deepcopy(self._models)  # a batch that one of them refuses changes none
+            for model in learned.values():
                 model.partial_fit(X, *target, **options)
         except Exception:
             if is_first:  # a search that has learned nothing starts anew
                 del self._models
             raise
+        self._models = learned
         if scores is not None:
             self._add_scores(scores, count_rows(X))
         self.n_batches_ += 1
