@@ -217,7 +217,8 @@ def test_a_model_whose_parts_have_a_false_size_is_refused(model, tmp_path):
     """It would be unpacked to any size."""
     content = bytearray(model.read_bytes())
     at = content.index(b"PK\x01\x02") + 24
-    content[at : at + 4] = (10).to_bytes(4, "little")
-    (tmp_path / "model.skops").write_bytes(content)
-    with pytest.raises(TableError, match="written by select"):
-        load_model(tmp_path / "model.skops")
+    for size in (10, 2**31):
+        content[at : at + 4] = size.to_bytes(4, "little")
+        (tmp_path / "model.skops").write_bytes(content)
+        with pytest.raises(TableError, match="written by select"):
+            load_model(tmp_path / "model.skops")

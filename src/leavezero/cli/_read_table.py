@@ -292,17 +292,25 @@ def _read_arrow(path: Path, kind: str) -> Any:
     return table.to_pandas(ignore_metadata=True, date_as_object=False)
 
 
+class _FarCellError(Exception):
+    """A cell of an Excel sheet is far from all others."""
+
+
 def _check_cells(path: Path) -> None:
     """Raise if a few cells of a sheet are far apart: it would be filled with empty ones."""
     from openpyxl import utils  # type: ignore[import-untyped]  # has no types
 
     most = _max_size(path) // 8  # bytes of a cell
     row = column = n_rows = n_columns = 0
+    root = ""
 
     def start(tag: str, attributes: dict[str, str]) -> None:
-        nonlocal row, column, n_rows, n_columns
+        nonlocal row, column, n_rows, n_columns, root
         name = tag.rpartition(":")[2]
-        if name == "row":
+        root = root or name
+        if root != "worksheet":
+            parser.StartElementHandler = None
+        elif name == "row":
             row, column = int(attributes.get("r", row + 1)), 0
         elif name == "c":
             letters = attributes.get("r", "").rstrip("0123456789")
@@ -310,16 +318,24 @@ def _check_cells(path: Path) -> None:
         elif name in ("v", "is"):  # cells without a value do not count
             n_rows, n_columns = max(n_rows, row), max(n_columns, column)
         if row > MAX_EXCEL_ROWS or n_rows * n_columns > most:
-            raise _expands(path)
+            raise _FarCellError
 
     with zipfile.ZipFile(path) as archive:
         for member in archive.infolist():
             row = n_rows = n_columns = 0
+            root = ""
             parser = expat.ParserCreate()
             parser.StartElementHandler = start
-            # other members are not XML, and what is wrong with a sheet is reported when it is read
-            with suppress(expat.ExpatError), archive.open(member) as file:
-                parser.ParseFile(file)
+            try:
+                with archive.open(member) as file:
+                    parser.ParseFile(file)
+            except _FarCellError as error:
+                raise ValueError(
+                    f"row {row:,} of a sheet is far from all others, or has a cell that is. Delete "
+                    "it, or save the sheet as CSV"
+                ) from error
+            except (expat.ExpatError, LookupError, ValueError):
+                continue  # no XML, or an error that is reported when the sheet is read
 
 
 def _check_keys(path: Path, encoding: str) -> None:
@@ -369,7 +385,7 @@ def _read_sqlite(path: Path, table: str | None) -> Any:
         except sqlite3.OperationalError as error:
             if next(steps) > MAX_STEPS:
                 raise ValueError(
-                    f"the view {table!r} takes too long. Save it as a table"
+                    f"{table!r} takes too long. If it is a view, save it as a table"
                 ) from error
             raise
         return pd.DataFrame.from_records(found, columns=columns, coerce_float=True)

@@ -1,6 +1,7 @@
 """A model on disk: saved by ``select``, loaded without running code, used by ``predict``."""
 
 import json
+import lzma
 import sys
 import warnings
 import zipfile
@@ -271,7 +272,8 @@ def _read_about(path: Path) -> dict[str, Any]:
             raise TypeError("its columns have other kinds")
     except (
         *(zipfile.BadZipFile, KeyError, ValueError, TypeError, AttributeError),
-        *(zlib.error, RuntimeError),  # of nested JSON, and of encrypted parts
+        *(zlib.error, lzma.LZMAError, EOFError, OSError),
+        RuntimeError,  # of nested JSON, and of encrypted parts
     ) as error:
         raise TableError(
             f"{path} is not a model written by select. Use a model.skops from its output."

@@ -573,7 +573,7 @@ def _zero_one_losses(labels: AnyArray, rows: ValidationSet, classes: AnyArray | 
 
 
 def _has_fractions(values: AnyArray) -> bool:
-    return values.dtype.kind == "f" and bool(np.any(values % 1))
+    return values.dtype.kind == "f" and bool(np.any(values != np.rint(values)))
 
 
 def _log_losses(values: AnyArray, rows: ValidationSet, classes: AnyArray | None) -> Floats:
