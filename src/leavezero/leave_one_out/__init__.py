@@ -7,6 +7,7 @@ from leavezero.leave_one_out._loo_method import (
     leave_one_out_predict,
     register_leave_one_out,
 )
+from leavezero.leave_one_out._loo_methods import METHODS  # here, so that no search imports them
 
 __all__ = [
     "LOOPredictions",
